@@ -264,7 +264,8 @@ def test_expressions_that_raised_are_listed(
     where = {"file": str(script), "line": 2}
     bad = session.post("/breakpoints", {**where, "condition": "nothing > 3"})["breakpoint_id"]
     log = session.post("/breakpoints", {**where, "log_message": "{number} {gone!r}"})
-    end = session.launch(str(script), python=python)
+    assert "condition_error" in session.launch(str(script), python=python)
+    end = session.resume()
     if how == "killed":  # once it waits for input, what happened before is known
         assert end["status"] == "waiting_for_input"
         session.post("/stdin", {"text": "\n"})

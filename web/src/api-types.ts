@@ -1256,8 +1256,10 @@ export interface BreakpointAnswer {
   file?: string;
   /** Its line. */
   line?: number;
-  /** The function that it stops in, if it names one. */
+  /** The function that it stops in, or the pattern of their names. */
   function?: string;
+  /** If there are several such functions: where each begins, up to 100. `file` and `line` are those of the last. */
+  places?: Location[];
   /** It stops where this expression is true. */
   condition?: string;
   /** At which hits it stops, such as `>= 5`. */
@@ -1338,7 +1340,7 @@ export interface BreakpointSpec {
   source?: BreakpointSource | null;
   /** The line, counted from 1. */
   line?: number | null;
-  /** A function, such as `module.func`, instead of a line. */
+  /** Instead of a line: a function, such as `module.func` or `Class.method`, or a pattern of names with `*`, `?` and `[…]`. */
   function?: string | null;
   /** Stop only where this expression is true. */
   condition?: string | null;
@@ -2643,7 +2645,7 @@ export interface ExportedBreakpoint {
   source?: BreakpointSource | null;
   /** The line, counted from 1. */
   line?: number | null;
-  /** A function, such as `module.func`, instead of a line. */
+  /** Instead of a line: a function, such as `module.func` or `Class.method`, or a pattern of names with `*`, `?` and `[…]`. */
   function?: string | null;
   /** Stop only where this expression is true. */
   condition?: string | null;
@@ -2711,6 +2713,16 @@ export interface ExportedSettings {
   output_limit_bytes?: number;
   /** How many seconds an expression may take. */
   evaluate_timeout?: number;
+}
+
+/** The condition of a breakpoint, which raised for the first time in this run. */
+export interface FailedCondition {
+  /** The breakpoint's id. */
+  breakpoint_id: string;
+  /** The condition. */
+  expression: string;
+  /** What it raised. */
+  error: string;
 }
 
 /** An error as applications that report calls know it; its details stand beside these. */
@@ -2979,6 +2991,8 @@ export interface InputAccepted {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
+  /** If it stopped because a condition raised; see `message`. */
+  condition_error?: FailedCondition;
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** The write that it stopped at. */
@@ -3390,8 +3404,10 @@ export interface ProgramBreakpointChangedEvent {
   file?: string;
   /** Its line. */
   line?: number;
-  /** The function that it stops in, if it names one. */
+  /** The function that it stops in, or the pattern of their names. */
   function?: string;
+  /** If there are several such functions: where each begins, up to 100. `file` and `line` are those of the last. */
+  places?: Location[];
   /** It stops where this expression is true. */
   condition?: string;
   /** At which hits it stops, such as `>= 5`. */
@@ -3414,7 +3430,7 @@ export interface ProgramBreakpointChangedEvent {
 
 /** An expression of a breakpoint raised an exception, for the first time in this run.
 
-If it was the condition, the program did not stop there. */
+If it was the condition, the program stopped there, once; a breakpoint that logs did not stop. */
 export interface ProgramBreakpointErrorEvent {
   /** Its number within its session. */
   seq: number;
@@ -3486,8 +3502,10 @@ export interface ProgramBreakpointSetEvent {
   file?: string;
   /** Its line. */
   line?: number;
-  /** The function that it stops in, if it names one. */
+  /** The function that it stops in, or the pattern of their names. */
   function?: string;
+  /** If there are several such functions: where each begins, up to 100. `file` and `line` are those of the last. */
+  places?: Location[];
   /** It stops where this expression is true. */
   condition?: string;
   /** At which hits it stops, such as `>= 5`. */
@@ -3508,7 +3526,7 @@ export interface ProgramBreakpointSetEvent {
   suggestion?: SuggestedLine;
 }
 
-/** The file of a breakpoint was missing and is there now: it can fire. */
+/** The file or function of a breakpoint was missing and is there now: it can fire. */
 export interface ProgramBreakpointVerifiedEvent {
   /** Its number within its session. */
   seq: number;
@@ -3522,6 +3540,12 @@ export interface ProgramBreakpointVerifiedEvent {
   timestamp: string | null;
   /** The id of the breakpoint. */
   breakpoint_id: string;
+  /** The path of its file. */
+  file?: string;
+  /** Its line; of a function, that of its `def`. */
+  line?: number;
+  /** The function or pattern, if it names one. */
+  function?: string;
 }
 
 /** All breakpoints were removed. */
@@ -3658,6 +3682,8 @@ export interface ProgramDetail {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
+  /** If it stopped because a condition raised; see `message`. */
+  condition_error?: FailedCondition;
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** The write that it stopped at. */
@@ -4022,6 +4048,8 @@ export interface ProgramStatus {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
+  /** If it stopped because a condition raised; see `message`. */
+  condition_error?: FailedCondition;
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** The write that it stopped at. */
@@ -4158,6 +4186,8 @@ export interface ProgramSummary {
   breakpoint_id?: string;
   /** All breakpoints at that place. */
   breakpoint_ids?: string[];
+  /** If it stopped because a condition raised; see `message`. */
+  condition_error?: FailedCondition;
   /** The exception that it stopped at, or that ended it. */
   exception?: ThrownException;
   /** The write that it stopped at. */
@@ -4688,7 +4718,7 @@ export interface SetBreakpoints {
   source?: BreakpointSource | null;
   /** The line, counted from 1. */
   line?: number | null;
-  /** A function, such as `module.func`, instead of a line. */
+  /** Instead of a line: a function, such as `module.func` or `Class.method`, or a pattern of names with `*`, `?` and `[…]`. */
   function?: string | null;
   /** Stop only where this expression is true. */
   condition?: string | null;

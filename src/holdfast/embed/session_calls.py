@@ -26,7 +26,6 @@ from holdfast.embed.results import (
     Variables,
 )
 from holdfast.model.session_state import State
-from holdfast.model.stop import Stop
 from holdfast.server.request_parser import convert
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.run_options import RunOptions
@@ -36,6 +35,7 @@ from holdfast.wire.session_requests import Evaluate
 OWNER = "controller"
 """Who decides, and whose the breakpoints are, as the other clients of the session see it."""
 STEPS = {"over": "step-over", "into": "step-into", "out": "step-out"}
+_FUNCTION_BREAKPOINT = "function breakpoint"
 _ROUND_SECONDS = 60.0
 _MAX_ENTRIES = 100_000
 
@@ -233,18 +233,12 @@ async def read_state(session: ProgramSession, include: Sequence[str] | None = No
 
 
 def build_state(session: ProgramSession, answer: msgspec.Struct) -> ProgramState:
-    """The answer as a dict; it tells stops at functions from those at lines."""
+    """The answer as a dict. Unlike REST, it tells stops at functions from those at lines."""
     state = cast(ProgramState, msgspec.to_builtins(answer))
-    stop = session.stops.current
-    if state["status"] == State.PAUSED.value and stop is not None:
-        state["reason"] = _find_reason(session, stop)
+    stop = session.stops.current if state["status"] == State.PAUSED.value else None
+    if stop is not None and stop.reason == _FUNCTION_BREAKPOINT:
+        state["reason"] = stop.reason
     return state
-
-
-def _find_reason(session: ProgramSession, stop: Stop) -> str:
-    points = [session.breakpoints.points.find(id_) for id_, _hits in stop.breakpoints]
-    is_function = bool(points) and all(point and point.is_function for point in points)
-    return "function breakpoint" if stop.reason == "breakpoint" and is_function else stop.reason
 
 
 async def stack(

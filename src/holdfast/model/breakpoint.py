@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 ACCESS_TYPES = ("write", "change")
 """When a data breakpoint fires: at every write, or only when the value is another one then."""
@@ -14,11 +15,27 @@ def build_breakpoint_id(number: int) -> str:
 
 
 @dataclass(frozen=True)
+class FunctionPlace:
+    """Where a function is that a breakpoint stops in."""
+
+    file: str
+    line: int
+    """Of its `def`."""
+    name: str
+    """Its bare name, as in `co_name`."""
+    qualname: str
+    """As users write it, without `<locals>`."""
+    first_line: int
+    """Where its code begins, decorators included."""
+
+
+@dataclass(frozen=True)
 class Breakpoint:
-    """A breakpoint on a line (`file`, `line`), a function (`function`) or a value (`data_id`).
+    """A breakpoint on a line (`file`, `line`), functions (`function`) or a value (`data_id`).
 
     `verified` is true only if it can stop the program. Otherwise `message` says why not, and
-    `suggestion` is a line at which it could.
+    `suggestion` is a line at which it could. A name or a pattern may stand for several functions:
+    `file` and `line` are those of the last of `places`.
     """
 
     id: str
@@ -37,8 +54,12 @@ class Breakpoint:
     message: str | None = None
     suggestion: int | None = None
     hits: int = 0
-    name: str | None = None  # the bare name of a resolved function
-    first_line: int | None = None  # where its code begins, decorators included
+    places: tuple[FunctionPlace, ...] = ()
+    names: tuple[tuple[str, str], ...] = ()
+    """What the probe looks for in modules that begin to run: (module, qualified name)."""
+
+    MAX_PLACES: ClassVar[int] = 100
+    """How many of its functions are listed. It stops in the others too."""
 
     @property
     def number(self) -> int:

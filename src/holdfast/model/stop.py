@@ -32,9 +32,19 @@ class DataChange:
 
 
 @dataclass(frozen=True)
+class FailedCondition:
+    """The condition of a breakpoint, which raised for the first time in a run."""
+
+    breakpoint_id: str
+    expression: str
+    error: str
+
+
+@dataclass(frozen=True)
 class Stop:
     thread_id: int
     reason: str
+    """As debug adapters name it: breakpoint, function breakpoint, step, pause, exception…"""
     location: Location | None
     frame: int = 0  # identifies the top frame among those that exist at the same time
     frames: tuple[Described, ...] = ()
@@ -45,4 +55,5 @@ class Stop:
     breakpoints: tuple[tuple[str, int], ...] = ()  # id and how often it was hit
     exception: ThrownException | None = None
     data: DataChange | None = None
+    condition_error: FailedCondition | None = None
     all_threads_stopped: bool = True

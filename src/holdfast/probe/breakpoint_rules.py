@@ -1,20 +1,21 @@
 """Whether a breakpoint stops: its condition, its hit count, its log message.
 
-pydevd evaluates a condition with `eval` on text each time, ORs it with the hit count, and knows
-functions by bare name only. Here each breakpoint is a `Rule`, compiled once: the condition holds,
-then the hit is counted, then the count decides, then a log message is written or the program
-stops. A condition that raises does not stop; the server is told of the error once.
+pydevd evaluates a condition with `eval` on text each time, and ORs it with the hit count. Here each
+breakpoint is a `Rule`, compiled once: the condition holds, then the hit is counted, then the count
+decides, then a log message is written or the program stops. A condition that raises stops the
+first time that it does so, unless there is a log message: a mistyped one would else never be
+noticed. The stop says so, and the server is told of the error once.
 """
 
 from __future__ import annotations
 
 import itertools
 import os
+import threading
 import types
-from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from . import bounded_calls, server_messages
-from .generator_entries import GeneratorEntry
 from .pydevd_access import canonical, is_ours
 
 _MAX_LOG_CHARACTERS = 2000
@@ -29,10 +30,14 @@ _COMPARE: Dict[str, Callable[[int, int], bool]] = {
 }
 
 # The libraries that come with Python: the debugger uses them as well.
-_STANDARD_LIBRARY = os.path.realpath(os.path.dirname(os.__file__)) + os.sep
+STANDARD_LIBRARY = os.path.realpath(os.path.dirname(os.__file__)) + os.sep
 
 
-def _is_called_by_debugger(frame: Any) -> bool:
+# By a thread's ident: the condition for whose exception it is about to stop.
+_FAILED_CONDITIONS: Dict[int, Dict[str, Any]] = {}
+
+
+def is_called_by_debugger(frame: Any) -> bool:
     """Whether the debugger itself, in any thread, is the caller of a library.
 
     Its frames are also at the bottom of what the program runs: from `_exec` on, and in threads
@@ -84,12 +89,9 @@ class Rule:
         self.hit: Optional[Tuple[str, int]] = tuple(spec["hit"]) if spec.get("hit") else None
         self.log = [_compile_part(part) for part in spec["log"]] if spec.get("log") else None
         self.function: Optional[Dict[str, Any]] = spec.get("function")
-        if self.function is not None:
-            file = self.function["file"]
         self.line: int = spec.get("line", 0)
-        self.entry: Optional[GeneratorEntry] = None
-        self.file = canonical(file)
-        self.is_in_library = self.file.startswith(_STANDARD_LIBRARY)
+        self.file = canonical(file) if file else ""
+        self.is_in_library = self.file.startswith(STANDARD_LIBRARY)
         self.hits = 0
         self.passes = 0  # how often the condition was false
         self.errors: Dict[str, int] = {}  # how often each expression raised
@@ -99,16 +101,8 @@ class Rule:
         self.hits, self.passes, self.errors = before.hits, before.passes, before.errors
         self._count = itertools.count(self.hits + 1)
 
-    def is_for(self, code: Any) -> bool:
-        function = self.function
-        return function is None or (
-            code.co_firstlineno == function["first_line"]
-            and code.co_name == function["name"]
-            and canonical(code.co_filename) == self.file
-        )
-
     def should_stop(self, frame: Any) -> bool:
-        if self.is_in_library and _is_called_by_debugger(frame):
+        if self.is_in_library and is_called_by_debugger(frame):
             return False
         condition = self.condition
         if condition is not None:
@@ -121,28 +115,46 @@ class Rule:
                     self.passes += 1
                     return False
             except (Exception, SystemExit) as error:
-                self._note_error(condition, error, "condition")
-                return False
+                return self._fail(condition, error)
         self.hits = hits = next(self._count)  # no two threads get the same number
         if self.hit is not None and not _COMPARE[self.hit[0]](hits, self.hit[1]):
             return False
         if self.log is not None:
             self._write_log(frame)
             return False
+        if _FAILED_CONDITIONS:
+            take_failed_condition(threading.get_ident(), [self.id])  # of a stop nobody reported
         return True
 
-    def _note_error(self, expression: Expression, error: BaseException, field: str) -> None:
+    def _fail(self, condition: Expression, error: BaseException) -> bool:
+        """Whether to stop because the condition raised: once, where that is no logpoint."""
+        # At the recursion limit the program is about to raise the same by itself.
+        stops = self.log is None and not isinstance(error, RecursionError)
+        if not self._note_error(condition, error, "condition", stops) or not stops:
+            return False
+        _FAILED_CONDITIONS[threading.get_ident()] = {
+            "id": self.id,
+            "expression": condition.text,
+            "error": bounded_calls.describe_error(error),
+        }
+        return True
+
+    def _note_error(
+        self, expression: Expression, error: BaseException, field: str, stops: bool = False
+    ) -> bool:
         """Count it, and report the first one. `field` says where the expression stands."""
         count = self.errors[expression.text] = self.errors.get(expression.text, 0) + 1
-        if count == 1:
-            text = bounded_calls.describe_error(error)
-            server_messages.report(
-                "breakpoint_error",
-                id=self.id,
-                error=text,
-                expression=expression.text,
-                field=field,
-            )
+        if count != 1:
+            return False
+        server_messages.report(
+            "breakpoint_error",
+            id=self.id,
+            error=bounded_calls.describe_error(error),
+            expression=expression.text,
+            field=field,
+            stops=stops,
+        )
+        return True
 
     def _write_log(self, frame: Any) -> None:
         server_messages.flush_output()  # earlier output must come first
@@ -167,8 +179,15 @@ class Rule:
 
 def find_stopping(rules: Iterable[Rule], frame: Any) -> List[int]:
     """The ids of the rules that stop. All are evaluated, because each counts and logs."""
-    here = [rule for rule in rules if not rule.entry or rule.entry.is_at(frame)]
-    return [rule.id for rule in here if rule.should_stop(frame)]
+    return [rule.id for rule in rules if rule.should_stop(frame)]
+
+
+def take_failed_condition(ident: int, numbers: Sequence[int]) -> Optional[Dict[str, Any]]:
+    """The condition whose exception stopped a thread at these breakpoints, told once."""
+    failure = _FAILED_CONDITIONS.get(ident)
+    if failure is None or failure["id"] not in numbers:
+        return None
+    return _FAILED_CONDITIONS.pop(ident, None)
 
 
 def _compile_part(part: Any) -> Any:

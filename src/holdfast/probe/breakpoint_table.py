@@ -7,12 +7,13 @@ breakpoint for each line, with a condition that makes it ask our rules.
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
 
 from . import line_monitor
 from .breakpoint_rules import Rule, find_stopping
-from .generator_entries import find_entry
+from .function_table import FUNCTIONS
 from .pydevd_access import canonical
 
 _ASK_RULES = "holdfast"  # the condition given to pydevd, which makes it call `should_stop`
@@ -65,6 +66,7 @@ def clear(db: Any) -> None:
 def reset() -> None:
     """Forget every breakpoint and count, for a new debugger."""
     TABLE.clear()
+    FUNCTIONS.clear()
     _LAST_STOPS.clear()
     line_monitor.close_monitor()
 
@@ -137,28 +139,30 @@ def _consolidate_once(db: Any, file: str) -> Iterator[None]:
 
 
 def set_functions(db: Any, specs: List[Dict[str, Any]]) -> None:
-    """Replace the function breakpoints. pydevd keeps one per bare name; rules tell them apart."""
+    """Replace the function breakpoints. They are found by `function_table`, not by pydevd."""
+    TABLE.functions = TABLE.replace([rule.id for rule in TABLE.functions], specs)
+    FUNCTIONS.set_rules(TABLE.functions)
+    monitor = line_monitor.get_monitor()
+    if monitor is not None:
+        monitor.update_functions()
+    elif hasattr(sys, "monitoring"):
+        _set_pydevd_functions(db)
+    else:
+        db.on_breakpoints_changed()
+
+
+def _set_pydevd_functions(db: Any) -> None:
+    """Without a tool of our own. pydevd knows bare names only, and then asks our rules."""
     from _pydevd_bundle.pydevd_api import PyDevdAPI
     from _pydevd_bundle.pydevd_breakpoints import FunctionBreakpoint
 
-    before = TABLE.functions
-    TABLE.functions = TABLE.replace([rule.id for rule in before], specs)
-    for rule in TABLE.functions:
-        function = rule.function or {}
-        rule.entry = find_entry(function["file"], function["name"], function["first_line"])
-        rule.line = rule.entry.line if rule.entry else 0
-    for file in {rule.file for rule in before + TABLE.functions if rule.entry}:
-        _place_lines(db, file)
     policy = _suspend_policy(db)
-    names = {spec["function"]["name"]: spec["id"] for spec in specs}
+    points = [
+        FunctionBreakpoint(number, name, _ASK_RULES, None, policy, None, False)
+        for name, number in FUNCTIONS.list_bare_names().items()
+    ]
     with db._main_lock:
-        PyDevdAPI().set_function_breakpoints(
-            db,
-            [
-                FunctionBreakpoint(number, name, _ASK_RULES, None, policy, None, False)
-                for name, number in names.items()
-            ],
-        )
+        PyDevdAPI().set_function_breakpoints(db, points)
 
 
 def hits_of(ident: Optional[int], numbers: Iterable[int]) -> List[Dict[str, int]]:
@@ -199,7 +203,8 @@ def install(pydevd: Any) -> None:
 
     def apply_files_filter(db: Any, frame: Any, filename: str, force: bool) -> bool:
         # Just-my-code is for stepping and raising; a breakpoint in a library is meant.
-        if not force and canonical(filename) in TABLE.files:
+        path = "" if force else canonical(filename)
+        if path and (path in TABLE.files or path in FUNCTIONS.files):
             return False
         return bool(original(db, frame, filename, force))
 
@@ -210,10 +215,10 @@ def should_stop(db: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
     if breakpoint.condition != _ASK_RULES:
         return bool(_ORIGINAL["condition"](db, info, breakpoint, frame))
     if getattr(breakpoint, "func_name", "None") not in ("None", None):
-        rules = [r for r in TABLE.functions if r.is_for(frame.f_code) and not r.entry]
+        rules = list(FUNCTIONS.find_rules(frame.f_code))
     else:
         rules = TABLE.on_line.get(breakpoint.breakpoint_id, [])
-    if len(rules) == 1 and not rules[0].entry:  # nearly always, and at every pass of a hot line
+    if len(rules) == 1:  # nearly always, and at every pass of a hot line
         stopping = [rules[0].id] if rules[0].should_stop(frame) else []
     else:
         stopping = find_stopping(rules, frame)

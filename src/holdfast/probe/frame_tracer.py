@@ -12,6 +12,7 @@ so those of other threads are left alone:
 - `trace_raised`: waits for exceptions
 - `follow`: passes on to what pydevd returned for this frame
 - `watch`: near the recursion limit, around one of the others
+- `look`: of a frame whose values are watched (`trace_watch`), around one of the others
 - `resume`: decides at its first event which of the others it will be
 """
 
@@ -23,13 +24,15 @@ import sys
 import threading
 from _thread import get_ident  # this one, where gevent replaces the other by that of greenlets
 from types import FrameType
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
-from . import breakpoint_table, exception_filters
+from . import breakpoint_table, exception_filters, trace_watch
 from .exception_filters import FILTERS
+from .function_table import FUNCTIONS, enter_function, is_beginning
 from .pydevd_access import current, is_detached, is_ours
 from .recursion_room import COUNTS_DOWN, FAR_FROM_LIMIT, REAL_ROOM, UNKNOWN_DEPTH, DepthGauge
 from .step_returns import step_to_caller
+from .trace_watch import TraceWatch
 from .tracing_watch import is_lost
 
 Trace = Optional[Callable[[Any, str, Any], Any]]
@@ -44,26 +47,34 @@ class TracedFile:
     """The breakpoints of one file, and which of its code objects they concern."""
 
     def __init__(
-        self, files: Dict[str, Any], lines: Dict[int, Any], functions: List[Any], other: Trace
+        self, files: Dict[str, Any], lines: Dict[int, Any], has_functions: bool, other: Trace
     ) -> None:
         self._lines = lines
-        self._functions = functions
+        self._has_functions = has_functions  # or may have, once a module begins to run
         self._other = other  # what traces frames that no breakpoint concerns
         self._trace_line = _make_line_trace(files, lines)
         self.codes: Dict[int, Tuple[Any, Trace, bool]] = {}  # by id; an entry keeps its code alive
 
     def choose(self, frame: Any) -> Tuple[Trace, bool]:
-        """What traces this frame, and whether pydevd must see its call."""
+        """What traces this frame, and whether its call may stop."""
         code = frame.f_code
         known = self.codes.get(id(code))
         if known is None:
             has_lines = any(line in self._lines for _, line in dis.findlinestarts(code))
-            is_function = any(rule.is_for(code) for rule in self._functions)
+            is_function = self._has_functions and _may_stop_at_call(code)
             trace = self._trace_line if has_lines else self._other
             known = self.codes[id(code)] = code, trace, is_function
         if known[1] is trace_raised:
             frame.f_trace_lines = False
         return known[1:]
+
+
+class UncachedFiles(Dict[str, Any]):
+    """Has no file, so that every call is looked at; what is known of each is in `known`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.known: Dict[str, Any] = {}
 
 
 class Tracing:
@@ -99,7 +110,8 @@ class Tracing:
                 passes_every_event,
                 at_raise,
             )
-            self.files = {}
+            # A frame may have to be watched for its values, whatever its file is.
+            self.files = UncachedFiles() if _has_data_watches() else {}
             if not is_active:
                 REAL_ROOM.close()
                 return
@@ -108,6 +120,7 @@ class Tracing:
                 _trace_all_threads()
             for frame in _user_stacks().values():
                 trace_stack(db, frame)
+                _look_at_stack(frame)
 
     def stop(self) -> None:
         """Trace nothing; each thread that is traced ends that at its next event."""
@@ -115,13 +128,15 @@ class Tracing:
         REAL_ROOM.close()
 
     def find_trace(self, frame: Any) -> Tuple[Trace, bool]:
-        """What traces this frame while just running, and whether pydevd must see its call."""
+        """What traces this frame while just running, and whether its call may stop."""
         name = frame.f_code.co_filename
         files = self.files
+        if isinstance(files, UncachedFiles):
+            files = files.known
         try:
             file = files[name]
         except KeyError:
-            file = _find_file(files, frame)
+            file = _find_file(self.files, frame)
             if len(files) > _MAX_FILES:
                 files.clear()
             files[name] = file
@@ -163,7 +178,13 @@ def _is_busy(info: Any) -> bool:
 
 
 def _has_breakpoints(db: Any) -> bool:
-    return bool(breakpoint_table.TABLE.functions) or any(db.breakpoints.values())
+    table = breakpoint_table.TABLE
+    return bool(table.functions) or any(db.breakpoints.values()) or _has_data_watches()
+
+
+def _has_data_watches() -> bool:
+    watch = trace_watch.current_watch()
+    return watch is not None and watch.is_active
 
 
 def _find_file(files: Dict[str, Any], frame: Any) -> Optional[TracedFile]:
@@ -174,15 +195,18 @@ def _find_file(files: Dict[str, Any], frame: Any) -> Optional[TracedFile]:
         return None
     paths = get_abs_path_real_path_and_base_from_frame(frame)
     lines = db.breakpoints.get(paths[1]) or {}
-    rules = breakpoint_table.TABLE.functions
-    functions = [rule for rule in rules if rule.file == paths[1] and not rule.entry]
+    has_functions = not FUNCTIONS.is_empty and FUNCTIONS.may_concern(paths[1], frame.f_globals)
     other = trace_raised if TRACING.stops_at_raise else None
-    if not lines and not functions and other is None:
+    if not lines and not has_functions and other is None:
         return None
     kind = db.get_file_type(frame, paths)
     if kind is not None and not (kind == db.LIB_FILE and db.in_project_scope(frame, paths[0])):
         return None
-    return TracedFile(files, lines, functions, other)
+    return TracedFile(files, lines, has_functions, other)
+
+
+def _may_stop_at_call(code: Any) -> bool:
+    return code.co_name == "<module>" or bool(FUNCTIONS.find_rules(code))
 
 
 # -- called by the interpreter, in the thread that is traced ---------------------------------------
@@ -270,13 +294,26 @@ def _return_trace(ident: int, dispatch: Any) -> None:
 
 def _begin(frame: Any, event: str, arg: Any) -> Trace:
     """What traces this frame from now on."""
+    if TRACING.is_active and event == "call" and not FUNCTIONS.is_empty:
+        _enter(frame)
     if not TRACING.is_active:
         _end_tracing()
-        return None
+        return _keep(frame, None)
     if TRACING.passes_every_event:
-        return _ask_pydevd(frame, event, arg)
-    trace, is_function = TRACING.find_trace(frame)
-    return _ask_pydevd(frame, event, arg) if is_function else trace
+        return _look_too(frame, _ask_pydevd(frame, event, arg), begins=True)
+    return _keep(frame, _look_too(frame, TRACING.find_trace(frame)[0], begins=True))
+
+
+def _enter(frame: Any) -> None:
+    """A module or function begins: look for functions in it, or stop there."""
+    code = frame.f_code
+    if code.co_name == "<module>":
+        FUNCTIONS.search_module(frame)
+        return
+    rules = FUNCTIONS.find_rules(code)
+    # A generator sends "call" each time that it goes on, too.
+    if rules and is_beginning(frame):
+        enter_function(frame, rules)
 
 
 def _make_line_trace(files: Dict[str, Any], lines: Dict[int, Any]) -> Callable[..., Any]:
@@ -332,7 +369,7 @@ def _follow(inner: Callable[..., Any]) -> Trace:
         if not TRACING.passes_every_event or _has_ended(result):
             return _choose(frame, result)
         inner = result
-        return follow
+        return _look_too(frame, follow)
 
     return follow
 
@@ -370,11 +407,11 @@ def _choose(frame: Any, result: Any) -> Trace:
     """What traces a frame after pydevd has seen an event of it."""
     if TRACING.passes_every_event:
         frame.f_trace_lines = True
-        return _keep(frame, None if _has_ended(result) else _follow(result))
+        return _keep(frame, _look_too(frame, None if _has_ended(result) else _follow(result)))
     if not TRACING.is_active:
         _end_tracing()
         return _keep(frame, None)
-    return _keep(frame, TRACING.find_trace(frame)[0])
+    return _keep(frame, _look_too(frame, TRACING.find_trace(frame)[0]))
 
 
 def _keep(frame: Any, trace: Trace) -> Trace:
@@ -420,6 +457,48 @@ def _watch_edge(gauge: DepthGauge, trace: Trace) -> Trace:
         return watch
 
     return watch
+
+
+def _look_too(frame: Any, trace: Trace, begins: bool = False) -> Trace:
+    """The same trace function, or one around it where the values of the frame are watched."""
+    data = trace_watch.current_watch()
+    if data is None or not data.is_active or getattr(trace, "__name__", "") == "look":
+        return trace
+    wants = data.wants_call(frame) if begins else data.wants(frame)
+    return _make_look(data, trace) if wants else trace
+
+
+def _make_look(data: TraceWatch, inner: Trace) -> Trace:
+    files = TRACING.files
+
+    def look(frame: Any, event: str, arg: Any) -> Trace:
+        nonlocal inner, files
+        if inner is None and (TRACING.files is not files or TRACING.passes_every_event):
+            files, inner = TRACING.files, resume
+        if inner is not None:
+            # It may stop here, and tell then what was written just before.
+            inner = inner(frame, event, arg)
+            if getattr(inner, "__name__", "") == "look":
+                inner = None  # another one like this
+        if not data.is_active or trace_watch.current_watch() is not data:
+            return _keep(frame, inner)
+        frame.f_trace_lines = True
+        data.on_event(frame, event)
+        return look
+
+    return look
+
+
+def _look_at_stack(frame: Any) -> None:
+    """Watch the values of frames that run already."""
+    data = trace_watch.current_watch()
+    while data is not None and frame is not None:
+        if isinstance(frame, FrameType) and data.wants(frame):
+            trace: Any = frame.f_trace
+            if getattr(trace, "__name__", "") != "look":
+                frame.f_trace_lines = True
+                frame.f_trace = _make_look(data, trace if _is_ours(trace) else None)
+        frame = frame.f_back
 
 
 @contextlib.contextmanager
@@ -545,6 +624,7 @@ def trace_little(pydevd: Any) -> None:
     pydevd.PyDB.handle_breakpoint_condition = handle_breakpoint_condition
     PyDBAdditionalThreadInfo.update_stepping_info = update_stepping_info
     pydevd.PyDB._holdfast_traces_little = True
+    trace_watch.set_observer(lambda _frame: TRACING.update(breakpoints_changed=True))
     exception_filters.stop_at_thread_crashes()
 
 

@@ -1,8 +1,9 @@
-"""Line breakpoints on Python 3.12 and newer: a `sys.monitoring` tool of our own.
+"""Line and function breakpoints on Python 3.12 and newer: a `sys.monitoring` tool of our own.
 
 pydevd receives an event for every line of a function that holds a breakpoint. Here a line without
-one is disabled after its first event, so a breakpoint costs time at its own line only. Stopping is
-left to pydevd: the thread waits, is stepped and inspected as at any other stop.
+one is disabled after its first event, and so is the start of a function without one, so that a
+breakpoint costs time at its own place only. Stopping is left to pydevd: the thread waits, is
+stepped and inspected as at any other stop.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ import weakref
 from typing import Any, Dict, List, Optional, Tuple
 
 from . import thread_suspension
-from .pydevd_access import canonical, current
-from .recursion_room import with_room
+from .function_table import FUNCTIONS, enter_function
+from .pydevd_access import canonical
+from .recursion_room import get_frame, with_room
 
 Rules = Dict[int, List[Any]]  # line -> the rules there
 _BREAKPOINT = 111  # pydevd's CMD_SET_BREAK
@@ -25,13 +27,18 @@ class LineMonitor:
     """Which lines of which code hold rules; `breakpoint_table` sets them."""
 
     def __init__(self, monitoring: Any, tool: int) -> None:
-        self._api = monitoring
+        self.api = self._api = monitoring
         self.tool = self._tool = tool
         self._files: Dict[str, Rules] = {}
         # By the id of a code object while it lives: code of two files may be equal.
         self._codes: Dict[int, Tuple[Any, Rules]] = {}
         self._lines: Dict[int, Dict[int, int]] = {}
         self._stopped_at: Dict[int, Any] = {}
+        # What `code_watch` wants of the same tool: events of some code objects, and of all code.
+        self._extra: Any = None
+        self._extra_events: Dict[int, int] = {}
+        self._extra_callbacks: Dict[int, Any] = {}
+        self._extra_global = 0
         events = monitoring.events
         self._local_events = events.LINE | events.JUMP
         self._stop_with_room: Any = with_room(self._stop)
@@ -50,15 +57,49 @@ class LineMonitor:
             self._files.pop(file, None)
         self._rebuild()
 
+    def update_functions(self) -> None:
+        """The function breakpoints have changed."""
+        self._rebuild()
+
     def _rebuild(self) -> None:
         self._ignore_all()
         stopped_at, self._stopped_at = self._stopped_at, {}
-        events = self._api.events.PY_START if self._files else 0
-        self._api.set_events(self._tool, events)
+        self._set_global_events()
         # Code that runs already sends no PY_START again: look for it on the stacks.
         for ident, frame in list(sys._current_frames().items()):
             self._watch_stack(ident, frame, stopped_at.get(ident))
         self._api.restart_events()
+
+    def _set_global_events(self) -> None:
+        has_any = self._files or not FUNCTIONS.is_empty
+        events = self._api.events.PY_START if has_any else 0
+        self._api.set_events(self._tool, events | self._extra_global)
+
+    def _set_local_events(self, code: Any, events: int) -> None:
+        extra = self._extra_events.get(id(code), 0)
+        self._api.set_local_events(self._tool, code, events | extra)
+
+    def use_extra(self, extra: Any, callbacks: Dict[int, Any]) -> None:
+        """Let `code_watch` use the tool as well, for events of its own."""
+        self._extra, self._extra_callbacks = extra, callbacks
+        for event, callback in callbacks.items():
+            self._api.register_callback(self._tool, event, callback)
+
+    def is_used_by(self, extra: Any) -> bool:
+        return self._extra is extra
+
+    def set_extra_events(self, code: Any, events: int) -> None:
+        """The caller keeps the code alive as long as it wants events of it."""
+        if events:
+            self._extra_events[id(code)] = events
+        else:
+            self._extra_events.pop(id(code), None)
+        self._set_local_events(code, self._local_events if id(code) in self._codes else 0)
+
+    def set_extra_global(self, events: int) -> None:
+        if events != self._extra_global:
+            self._extra_global = events
+            self._set_global_events()
 
     def _watch_stack(self, ident: int, frame: Optional[Any], place: Any) -> None:
         while frame is not None:
@@ -75,6 +116,10 @@ class LineMonitor:
         """pydevd has stopped this thread at this event: our callback must not stop it again."""
         self._stopped_at[threading.get_ident()] = (id(frame), frame.f_lasti)
 
+    def forget_stop(self) -> None:
+        """The thread runs on from a stop that is not of a line."""
+        self._stopped_at.pop(threading.get_ident(), None)
+
     def rules_at(self, frame: Any) -> List[Any]:
         return self._rules_in(frame.f_code).get(frame.f_lineno, [])
 
@@ -86,18 +131,22 @@ class LineMonitor:
         for reference, _rules in list(self._codes.values()):
             code = reference()
             if code is not None:
-                self._api.set_local_events(self._tool, code, 0)
+                self._set_local_events(code, 0)
         self._codes, self._lines = {}, {}
 
     def silence(self) -> None:
         """Stop watching, while a thread may still be in here."""
         self._api.set_events(self._tool, 0)
-        for event in (self._api.events.PY_START, self._api.events.LINE, self._api.events.JUMP):
+        events = self._api.events
+        for event in (events.PY_START, events.LINE, events.JUMP, *self._extra_callbacks):
             self._api.register_callback(self._tool, event, None)
 
     def close(self) -> None:
         """Stop watching, and free the tool id."""
         self.silence()
+        if self._extra is not None:
+            self._extra.close()
+            self._extra = None
         self._ignore_all()
         self._api.free_tool_id(self._tool)
 
@@ -105,7 +154,15 @@ class LineMonitor:
 
     def _on_start(self, code: Any, _offset: int) -> Any:
         self._watch(code)
-        return self._api.DISABLE
+        if FUNCTIONS.is_empty:
+            return self._api.DISABLE
+        if code.co_name == "<module>":
+            FUNCTIONS.search_module(get_frame(1))
+        rules = FUNCTIONS.find_rules(code)
+        if not rules:
+            return self._api.DISABLE
+        enter_function(get_frame(1), rules)
+        return None
 
     def _watch(self, code: Any) -> None:
         if id(code) in self._codes or not self._files:
@@ -118,7 +175,7 @@ class LineMonitor:
         if rules_here:
             number = id(code)
             self._codes[number] = (weakref.ref(code, lambda _: self._forget(number)), rules_here)
-            self._api.set_local_events(self._tool, code, self._local_events)
+            self._set_local_events(code, self._local_events)
 
     def _forget(self, number: int) -> None:
         """A code object is gone, and its id may become another's."""
@@ -128,16 +185,20 @@ class LineMonitor:
     def _on_line(self, code: Any, line: int, depth: int = 1) -> Any:
         watched = self._codes.get(id(code))
         rules = watched[1].get(line) if watched is not None else None
-        if rules is None:
+        extra = self._extra
+        if extra is not None and not extra.is_scanned(code):
+            extra = None
+        if rules is None and extra is None:
             return self._api.DISABLE
         frame = sys._getframe(depth)
-        if self._stopped_at and self._was_stopped(frame):
-            return None
         try:
-            for rule in rules:
-                if rule.should_stop(frame):
-                    self._stop_with_room(frame, rule, rules)
-                    break
+            if rules is not None and not (self._stopped_at and self._was_stopped(frame)):
+                for rule in rules:
+                    if rule.should_stop(frame):
+                        self._stop_with_room(frame, rule, rules)
+                        break
+            if extra is not None:
+                extra.on_line(frame, line)
         except RecursionError:  # raised from here, it would be the program's
             pass
         return None
@@ -168,28 +229,8 @@ class LineMonitor:
         # All rules are evaluated, because each counts and logs.
         later = rules[rules.index(first) + 1 :]
         stopping = [first.id, *(rule.id for rule in later if rule.should_stop(frame))]
-        db = current()
-        thread = threading.current_thread()
-        if db is None or getattr(thread, "is_pydev_daemon_thread", False):
-            return
-        if not thread_suspension.may_suspend(db):
-            return
-        info = db.set_additional_thread_info(thread)
-        info.hit_breakpoint_ids = stopping
-        info.trace_suspend_type = "sys_monitor"
-        stops_all_threads = db.multi_threads_single_notification
-        db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=stops_all_threads)
-        if not stops_all_threads:
-            _enable_pydevd_lines()
-        db.do_wait_suspend(thread, frame, "line", None)
+        thread_suspension.stop_here(frame, stopping, _BREAKPOINT, "line")
         self._stopped_at.pop(threading.get_ident(), None)
-
-
-def _enable_pydevd_lines() -> None:
-    """pydevd has no breakpoints of its own here, so it would get no line events for a step."""
-    from _pydevd_sys_monitoring import pydevd_sys_monitoring
-
-    pydevd_sys_monitoring.update_monitor_events(suspend_requested=True)
 
 
 _MONITOR: Optional[LineMonitor] = None

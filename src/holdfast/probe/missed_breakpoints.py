@@ -31,23 +31,24 @@ def install(pydevd: Any) -> None:
     def do_wait_suspend(
         db: Any, thread: Any, frame: Any, event: str, *args: Any, **more: Any
     ) -> Any:
-        if event != "line":
+        if event not in ("line", "call"):
             return wait(db, thread, frame, event, *args, **more)
         monitor = line_monitor.current_monitor()
-        if not thread.additional_info.hit_breakpoint_ids:
+        if event == "line" and not thread.additional_info.hit_breakpoint_ids:
             if monitor is not None:
                 _check_monitored_line(monitor, thread, frame)
             elif thread.stop_reason in (_SUSPENDED, PAUSED_ALONE):
                 _check_pydevd_line(db, thread, frame)
         if monitor is not None:
             monitor.note_stop(frame)
+        reason = _BREAKPOINT if event == "line" else thread.stop_reason
         pending = list(thread.additional_info.hit_breakpoint_ids or ())
         _REPORTED.discard(threading.get_ident())
         answer = wait(db, thread, frame, event, *args, **more)
         while pending and thread_suspension.may_suspend(db) and _is_unreported(thread, pending):
             thread.additional_info.hit_breakpoint_ids = pending
             stops_all_threads = db.multi_threads_single_notification
-            db.set_suspend(thread, _BREAKPOINT, suspend_other_threads=stops_all_threads)
+            db.set_suspend(thread, reason, suspend_other_threads=stops_all_threads)
             answer = wait(db, thread, frame, event, *args, **more)
         return answer
 

@@ -28,6 +28,7 @@ from . import (
     thread_suspension,
     tracing_watch,
 )
+from .data_watches import WATCHES
 from .pydevd_access import HERE, debugpy_folder, set_debugpy_folder, user_threads
 from .pydevd_loader import import_pydevd
 
@@ -103,6 +104,7 @@ def arm_forked(connection: Any) -> Any:
 
 def reset_breakpoints() -> None:
     """Start with no breakpoints and no counts."""
+    WATCHES.reset()
     breakpoint_table.reset()
     exception_filters.reset()
 

@@ -16,6 +16,7 @@ from . import (
     asyncio_tasks,
     bounded_calls,
     breakpoint_table,
+    data_lookup,
     deadlocks,
     detachment,
     end_reports,
@@ -33,6 +34,7 @@ from . import (
     variables,
 )
 from .child_policy import stop_watching
+from .data_watches import WATCHES
 from .program_order import ORDER
 from .pydevd_access import (
     RequestFailed,
@@ -126,6 +128,36 @@ def _breakpoints(db: Any, args: Dict[str, Any]) -> Any:
 def _functions(db: Any, args: Dict[str, Any]) -> Any:
     breakpoint_table.set_functions(db, args["breakpoints"])
     return {}
+
+
+def _data_info(db: Any, args: Dict[str, Any], reply: Reply) -> None:
+    """Runs in the thread itself, since finding an object may run the program's code."""
+    if "reference" in args and args["reference"] is not None:
+        handle = stop_snapshots.HANDLES.get(args["reference"])
+        if handle is None:
+            reply(_raiser(_stale_reference(args["reference"])))
+            return
+        owner = handle.owner
+
+        def find_below(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
+            frame = frames.frame_at(db, thread_id, 0)
+            return data_lookup.find_below(handle, frame, args["name"])
+
+        if live_frames.is_live(owner):
+            reply(_raiser(RequestFailed("resumed", "the thread is not held")))
+            return
+        _in_program_thread(find_below)(db, dict(args, thread=dap_id(owner)), reply)
+        return
+    _in_program_thread(_find_data)(db, args, reply)
+
+
+def _find_data(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
+    frame = frames.frame_at(db, thread_id, args["depth"], args.get("mark"))
+    return data_lookup.find_in_frame(frame, args["name"], bool(args.get("until")))
+
+
+def _data_breakpoints(_db: Any, args: Dict[str, Any]) -> Any:
+    return {"results": WATCHES.replace(args["breakpoints"])}
 
 
 def _exceptions(db: Any, args: Dict[str, Any]) -> Any:
@@ -321,6 +353,8 @@ _HANDLERS: Dict[Any, Handler] = {
     "hello": _in_reader_thread(_hello),
     "breakpoints": _in_reader_thread(_breakpoints),
     "functions": _in_reader_thread(_functions),
+    "data_info": _data_info,
+    "data_breakpoints": _in_reader_thread(_data_breakpoints),
     "exceptions": _in_reader_thread(_exceptions),
     "hits": _in_reader_thread(lambda db, args: breakpoint_table.all_hits()),
     "threads": _in_reader_thread(lambda db, args: {"threads": stop_snapshots.describe_threads(db)}),

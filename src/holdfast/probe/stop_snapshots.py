@@ -10,8 +10,11 @@ import sys
 import threading
 from typing import Any, Dict, List, Optional, Tuple
 
-from . import bounded_calls, missed_breakpoints, variables
+from . import bounded_calls, data_stops, missed_breakpoints, variables
+from .breakpoint_rules import take_failed_condition
 from .breakpoint_table import hits_of
+from .data_places import PLACES
+from .data_watches import WATCHES
 from .exception_filters import FILTERS
 from .frames import (
     RETURNED_VALUES,
@@ -86,6 +89,7 @@ def describe_locals(
 def take_snapshot(db: Any, thread_id: str, info: Any) -> Dict[str, Any]:
     flush_output()
     drop_references(thread_id)
+    data_stops.show_line(db, thread_id)
     frames = list(itertools.islice(iter_frames(db, thread_id), _MAX_SNAPSHOT_FRAMES))
     snapshot: Dict[str, Any] = {
         "frames": [describe_frame(frame, line, db) for frame, line in frames],
@@ -103,9 +107,25 @@ def take_snapshot(db: Any, thread_id: str, info: Any) -> Dict[str, Any]:
     exception = _describe_exception(db, thread_id)
     if exception:
         snapshot["exception"] = exception
-    hit_ids = getattr(info, "hit_breakpoint_ids", None) or ()
-    snapshot["breakpoints"] = hits_of(threading.get_ident(), hit_ids)
+    hit_ids = list(getattr(info, "hit_breakpoint_ids", None) or ())
+    hit_ids += _describe_data(snapshot, frames[0][0] if frames else None, hit_ids)
+    snapshot["breakpoints"] = hits = hits_of(threading.get_ident(), hit_ids)
+    failure = take_failed_condition(threading.get_ident(), [hit["id"] for hit in hits])
+    if failure is not None:
+        snapshot["condition_error"] = failure
     return snapshot
+
+
+def _describe_data(snapshot: Dict[str, Any], top: Any, known_ids: List[int]) -> List[int]:
+    """Add what a data breakpoint has seen; returns the ids that nobody has told of yet."""
+    if top is not None and not WATCHES.is_empty():
+        WATCHES.collect(top)
+    report = data_stops.take_report()
+    if report is None:
+        return []
+    snapshot["data"] = data_stops.describe(report)
+    data_stops.forget_report()
+    return [hit.id for hit in report.hits if hit.id not in known_ids]
 
 
 def _describe_returned(frame: Any, thread_id: str) -> List[Dict[str, Any]]:
@@ -172,6 +192,7 @@ def install(factory: Any) -> None:
 
     def make_resumed(self: Any, db: Any, thread_id: str, *args: Any) -> Any:
         drop_references(thread_id)  # or they would keep values alive in the running program
+        PLACES.release()
         return resumed(self, db, thread_id, *args)
 
     created = factory.make_thread_created_message

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from typing import Any, Dict
+from typing import Any, Dict, List
 
 from .pydevd_access import current, is_detached
 
@@ -24,6 +24,7 @@ _MAX_LEAVING_SECONDS = 2.0
 _ENTRANCES = frozenset(
     (
         "_pydevd_sys_monitoring.py",
+        "data_stops.py",
         "line_monitor.py",
         "pydevd_frame.py",
         "pydevd_trace_dispatch_regular.py",
@@ -54,6 +55,33 @@ def may_suspend(db: Any) -> bool:
         or is_detached(db)
         or getattr(db, "_holdfast_disarmed", False)
     )
+
+
+def stop_here(frame: Any, numbers: List[int], reason: int, event: str) -> None:
+    """Stop the current thread at breakpoints, in a frame of the program's; pydevd does the rest.
+
+    `reason` is the pydevd command that the stop is reported for.
+    """
+    db = current()
+    thread = threading.current_thread()
+    if db is None or getattr(thread, "is_pydev_daemon_thread", False) or not may_suspend(db):
+        return
+    info = db.set_additional_thread_info(thread)
+    info.hit_breakpoint_ids = numbers
+    is_monitored = hasattr(sys, "monitoring")
+    info.trace_suspend_type = "sys_monitor" if is_monitored else "trace"
+    stops_all_threads = db.multi_threads_single_notification
+    db.set_suspend(thread, reason, suspend_other_threads=stops_all_threads)
+    if is_monitored and not stops_all_threads:
+        _enable_pydevd_lines()
+    db.do_wait_suspend(thread, frame, event, None)
+
+
+def _enable_pydevd_lines() -> None:
+    """pydevd has no breakpoints of its own here, so it would get no line events for a step."""
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    pydevd_sys_monitoring.update_monitor_events(suspend_requested=True)
 
 
 def install(pydevd: Any) -> None:

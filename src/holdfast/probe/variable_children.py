@@ -103,12 +103,12 @@ class Entries(Children):
         return [Child(previews.render_label(key, budget), item) for key, item in pairs]
 
     def find(self, name: str) -> Any:
-        return dict.__getitem__(self.value, self._key(name))
+        return dict.__getitem__(self.value, self.find_key(name))
 
     def assign(self, name: str, new_value: Any) -> None:
-        self.value[self._key(name)] = new_value
+        self.value[self.find_key(name)] = new_value
 
-    def _key(self, name: str) -> Any:
+    def find_key(self, name: str) -> Any:
         for guess in self._guesses(name):
             if dict.__contains__(self.value, guess) and previews.render_label(guess) == name:
                 return guess

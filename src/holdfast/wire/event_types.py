@@ -240,15 +240,18 @@ class BreakpointsCleared(TypedDict):
 
 
 class BreakpointVerified(TypedDict):
-    """The file of a breakpoint was missing and is there now: it can fire."""
+    """The file or function of a breakpoint was missing and is there now: it can fire."""
 
     breakpoint_id: Annotated[str, about("The id of the breakpoint.")]
+    file: NotRequired[Annotated[str, about("The path of its file.")]]
+    line: NotRequired[Annotated[int, about("Its line; of a function, that of its `def`.")]]
+    function: NotRequired[Annotated[str, about("The function or pattern, if it names one.")]]
 
 
 class BreakpointError(TypedDict):
     """An expression of a breakpoint raised an exception, for the first time in this run.
 
-    If it was the condition, the program did not stop there.
+    If it was the condition, the program stopped there, once; a breakpoint that logs did not stop.
     """
 
     breakpoint_id: Annotated[str, about("The id of the breakpoint.")]

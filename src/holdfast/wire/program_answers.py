@@ -319,6 +319,14 @@ class ConditionError(BreakpointPlace, kw_only=True):
     ] = UNSET
 
 
+class FailedCondition(msgspec.Struct):
+    """The condition of a breakpoint, which raised for the first time in this run."""
+
+    breakpoint_id: Annotated[str, Meta(description="The breakpoint's id.")]
+    expression: Annotated[str, Meta(description="The condition.")]
+    error: Annotated[str, Meta(description="What it raised.")]
+
+
 class SourceLine(msgspec.Struct):
     """A line of source code."""
 
@@ -387,6 +395,10 @@ class ProgramStatus(SessionStatus, kw_only=True):
     ] = UNSET
     breakpoint_ids: Annotated[
         list[str] | UnsetType, Meta(description="All breakpoints at that place.")
+    ] = UNSET
+    condition_error: Annotated[
+        FailedCondition | UnsetType,
+        Meta(description="If it stopped because a condition raised; see `message`."),
     ] = UNSET
     exception: Annotated[
         ThrownException | UnsetType,
@@ -596,7 +608,15 @@ class BreakpointFacts(msgspec.Struct, kw_only=True):
     file: Annotated[str | UnsetType, Meta(description="The path of its file.")] = UNSET
     line: Annotated[int | UnsetType, Meta(description="Its line.")] = UNSET
     function: Annotated[
-        str | UnsetType, Meta(description="The function that it stops in, if it names one.")
+        str | UnsetType,
+        Meta(description="The function that it stops in, or the pattern of their names."),
+    ] = UNSET
+    places: Annotated[
+        list[Location] | UnsetType,
+        Meta(
+            description="If there are several such functions: where each begins, up to 100. "
+            "`file` and `line` are those of the last."
+        ),
     ] = UNSET
     condition: Annotated[
         str | UnsetType, Meta(description="It stops where this expression is true.")

@@ -49,7 +49,11 @@ class BreakpointSpec(Body):
     source: Annotated[BreakpointSource | None, about("The file, in another form.")] = None
     line: Annotated[int | None, about("The line, counted from 1.")] = None
     function: Annotated[
-        str | None, about("A function, such as `module.func`, instead of a line.")
+        str | None,
+        about(
+            "Instead of a line: a function, such as `module.func` or `Class.method`, or a pattern "
+            "of names with `*`, `?` and `[…]`."
+        ),
     ] = None
     condition: Annotated[str | None, about("Stop only where this expression is true.")] = None
     hit_condition: Annotated[

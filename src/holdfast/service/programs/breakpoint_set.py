@@ -10,10 +10,11 @@ from typing import Any
 
 from holdfast import errors
 from holdfast.core import conditions, executable_lines, function_finder, hit_conditions, logpoints
-from holdfast.model.breakpoint import ACCESS_TYPES, Breakpoint, build_breakpoint_id
+from holdfast.core.function_finder import FunctionDefinition
+from holdfast.model.breakpoint import ACCESS_TYPES, Breakpoint, FunctionPlace, build_breakpoint_id
 from holdfast.service.new_ids import new_number
 from holdfast.service.programs.breakpoint_owners import REST, BreakpointOwners
-from holdfast.service.programs.source_files import SourceFiles
+from holdfast.service.programs.source_files import SourceFile, SourceFiles
 
 PENDING = "Source file not found. Breakpoint pending."
 GENERATED = (
@@ -22,6 +23,12 @@ GENERATED = (
 )
 DATA_NOT_SET = (
     "It is not set: no program runs that knows this value. Stop the program, and watch it again."
+)
+_NOT_FOUND = (
+    "Function {} not found yet; it is looked for at launch, and in each module that is imported."
+)
+_MANY_PLACES = (
+    f"It stops in {Breakpoint.MAX_PLACES} functions or more; `places` has the first of them."
 )
 _STORED = ("id", "file", "line", "function", "condition", "hit_condition", "log_message", "enabled")
 
@@ -195,32 +202,66 @@ class BreakpointSet:
         )
 
     def _find_function(self, wanted: Breakpoint) -> Breakpoint:
-        """A function breakpoint, with the place of its function if it can be found."""
+        """A function breakpoint, with the places of its functions if they can be found."""
         assert wanted.function is not None
-        for module, qualname in function_finder.candidates(wanted.function):
-            path = self._module_file(module)
-            source = self._sources.get(path) if path else None
-            place = function_finder.find(source.analysis.text, qualname) if source else None
-            if path and place:
-                return dataclasses.replace(
-                    wanted,
-                    file=path,
-                    line=place.def_line,
-                    name=place.name,
-                    first_line=place.first_line,
-                    verified=True,
-                    message=None,
-                )
-        message = f"Function {wanted.function} not found yet; it is looked for again at launch."
-        return dataclasses.replace(
-            wanted,
-            file=None,
-            line=None,
-            name=None,
-            first_line=None,
-            verified=False,
-            message=message,
+        name = wanted.function
+        cleared = dataclasses.replace(
+            wanted, file=None, line=None, places=(), names=(), verified=False, message=None
         )
+        problem = function_finder.find_problem(name)
+        if problem is not None:
+            return dataclasses.replace(cleared, message=problem)
+        if function_finder.is_pattern(name):
+            return _add_places(cleared, self._find_matching(name))
+        for module, qualname in function_finder.candidates(name):
+            places = self._find_in_module(module, qualname)
+            if places:
+                named = dataclasses.replace(cleared, names=((module or "__main__", qualname),))
+                return _add_places(named, places)
+        names = tuple(function_finder.candidates(name))
+        return _add_places(dataclasses.replace(cleared, names=names), [])
+
+    def _find_in_module(self, module: str, qualname: str) -> list[FunctionPlace]:
+        path = self._module_file(module)
+        source = self._sources.get(path) if path else None
+        if path is None or source is None:
+            return []
+        text = source.analysis.text
+        return _list_places(source, function_finder.find(text, qualname))
+
+    def _find_matching(self, pattern: str) -> list[FunctionPlace]:
+        """What a pattern matches in the script, and in the modules that it names."""
+        modules: dict[str, list[str]] = {}
+        if self.script:
+            modules[self.script] = ["__main__", _stem(self.script)]
+        for module in function_finder.list_named_modules(pattern):
+            path = self._module_file(module)
+            if path is not None:
+                modules.setdefault(path, []).append(module)
+        places: list[FunctionPlace] = []
+        for path, names in modules.items():
+            source = self._sources.get(path)
+            if source is not None:
+                text = source.analysis.text
+                found = function_finder.find_matching(text, names, pattern)
+                places += _list_places(source, found)
+        return places
+
+    def note_function(self, breakpoint_id: str, found: FunctionPlace) -> Breakpoint | None:
+        """The program has a function that a breakpoint names. None: that is no news."""
+        point = self._all.get(breakpoint_id)
+        if point is None or not point.is_function or len(point.places) >= Breakpoint.MAX_PLACES:
+            return None
+        source = self._sources.get(found.file)
+        if source is not None:
+            lines = function_finder.list_functions(source.analysis.text)
+            code = (found.name, found.first_line)
+            known = (each.def_line for each in lines if (each.name, each.first_line) == code)
+            found = dataclasses.replace(found, line=next(known, found.line))
+        if found in point.places:
+            return None
+        self._all[breakpoint_id] = changed = _add_places(point, [found])
+        return changed
 
     def _module_file(self, module: str) -> str | None:
         """The file of a module, found as import would find it, without importing anything."""
@@ -293,7 +334,12 @@ class BreakpointSet:
         return lines
 
     def functions(self) -> list[Breakpoint]:
-        return [point for point in self if point.is_function and point.enabled and point.verified]
+        """Those that are enabled, and can fire now or when their module is imported."""
+        return [
+            point
+            for point in self
+            if point.function and point.enabled and not function_finder.find_problem(point.function)
+        ]
 
     def data(self) -> list[Breakpoint]:
         return [point for point in self if point.is_data and point.enabled]
@@ -340,6 +386,35 @@ def check(wanted: Breakpoint) -> None:
             hint=f"It is one of {', '.join(ACCESS_TYPES)}.",
             field="access_type",
         )
+
+
+def _list_places(
+    source: SourceFile, definitions: Iterable[FunctionDefinition]
+) -> list[FunctionPlace]:
+    """Those that some code creates: nothing does under `if False:`."""
+    lines = source.analysis.executable
+    return [
+        FunctionPlace(source.path, each.def_line, each.name, each.path, each.first_line)
+        for each in definitions
+        if each.first_line in lines or each.def_line in lines
+    ]
+
+
+def _add_places(point: Breakpoint, found: Sequence[FunctionPlace]) -> Breakpoint:
+    """A function breakpoint that stops there, too."""
+    assert point.function is not None
+    places = (*point.places, *found)[: Breakpoint.MAX_PLACES]
+    if not places:
+        shown = function_finder.shorten(point.function)
+        return dataclasses.replace(point, message=_NOT_FOUND.format(shown))
+    return dataclasses.replace(
+        point,
+        places=places,
+        file=places[-1].file,
+        line=places[-1].line,
+        verified=True,
+        message=_MANY_PLACES if len(places) == Breakpoint.MAX_PLACES else None,
+    )
 
 
 def _build_document(point: Breakpoint) -> dict[str, Any]:

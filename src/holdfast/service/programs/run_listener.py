@@ -12,6 +12,7 @@ from holdfast.model.stop import Stop
 from holdfast.targets.program.target import (
     Counts,
     FailedExpression,
+    FoundFunction,
     Replacement,
     TargetListener,
     TracingChange,
@@ -123,7 +124,9 @@ class RunListener(TargetListener):
         session, error = self._session, failure["error"]
         breakpoint_id = build_breakpoint_id(failure["id"])
         if failure["field"] == "condition":
-            message = f"The condition raised {error}; it did not stop there."
+            once = "It stopped there once, and does not stop for this again."
+            message = f"The condition raised {error}."
+            message += f" {once}" if failure["stops"] else " It did not stop there."
         else:
             message = f"{failure['expression']} in the log message raised {error}."
         session.breakpoints.points.note(breakpoint_id, message=message)
@@ -136,8 +139,14 @@ class RunListener(TargetListener):
             field=failure["field"],
         )
 
+    def on_data_found(self, breakpoint_id: str, message: str | None) -> None:
+        self._pass_on(lambda: self._session.breakpoints.note_data(breakpoint_id, message))
+
     def on_data_ended(self, breakpoint_id: str, message: str) -> None:
         self._pass_on(lambda: self._session.breakpoints.end_data(breakpoint_id, message))
+
+    def on_function_found(self, found: FoundFunction) -> None:
+        self._pass_on(lambda: self._session.breakpoints.note_function(found))
 
     def on_exception(self, exception: dict[str, Any]) -> None:
         self._pass_on(lambda: self._session.end_report.note_exception(exception))

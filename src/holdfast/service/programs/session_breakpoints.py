@@ -13,14 +13,19 @@ from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.core import executable_lines
-from holdfast.model.breakpoint import Breakpoint, ExceptionFilters, build_breakpoint_id
+from holdfast.model.breakpoint import (
+    Breakpoint,
+    ExceptionFilters,
+    FunctionPlace,
+    build_breakpoint_id,
+)
 from holdfast.model.launch import Preparation
 from holdfast.service.programs.breakpoint_owners import PROGRAM, REST
 from holdfast.service.programs.breakpoint_set import BreakpointSet
 from holdfast.service.programs.data_breakpoints import DataBreakpoints
 from holdfast.service.programs.source_files import SourceFiles, Stamp, stamp_of
 from holdfast.targets.program.launcher import Place, Setup
-from holdfast.targets.program.target import Target
+from holdfast.targets.program.target import FoundFunction, Target
 from holdfast.wire.described import none_to_unset
 from holdfast.wire.program_answers import (
     BreakpointAnswer,
@@ -31,6 +36,7 @@ from holdfast.wire.program_answers import (
     SourcePath,
     SuggestedLine,
 )
+from holdfast.wire.session_answers import Location
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
@@ -39,6 +45,7 @@ _Undo = tuple[list[str], ExceptionFilters, ExceptionFilters]
 """The ids of new breakpoints, and the exception filters before and after a change."""
 _NO_FILTERS = ExceptionFilters()
 _NOTHING_TO_UNDO: _Undo = ([], _NO_FILTERS, _NO_FILTERS)
+_TOO_MANY = "It stops in the first {} functions that match, and in no others."
 _CHANGED = "The file has changed since it was loaded; the line is of the old text."
 
 
@@ -228,6 +235,11 @@ class SessionBreakpoints:
         """What a name stands for, in a frame or in the value of a reference, to be watched."""
         return await self.data.find(name, frame_id, reference)
 
+    def note_data(self, breakpoint_id: str, message: str | None) -> None:
+        """What it watches is there now: the module of a global was imported."""
+        self.points.note(breakpoint_id, verified=True, message=message)
+        self._session.event("breakpoint_verified", breakpoint_id=breakpoint_id)
+
     def end_data(self, breakpoint_id: str, message: str) -> None:
         """What it watches is gone: the frame has returned, or the object was collected."""
         if self.points.find(breakpoint_id) is not None:
@@ -327,13 +339,25 @@ class SessionBreakpoints:
         session = self._session
         verified = self.points.refresh()
         for point in verified:
-            session.event("breakpoint_verified", breakpoint_id=point.id)
+            session.event("breakpoint_verified", **_place_of(point))
         if verified:
             await self._apply(verified)
         if session.target is not None and not session.over:
             # A program that just ended has reported them already.
             with contextlib.suppress(errors.HoldfastError):
                 self.note_hits(await session.target.operate("hits"))
+
+    def note_function(self, found: FoundFunction) -> None:
+        """The program has loaded a function that a breakpoint names."""
+        point_id, line = build_breakpoint_id(found["id"]), found["line"]
+        if found["limit"] is not None:
+            self.points.note(point_id, message=_TOO_MANY.format(found["limit"]))
+            return
+        before = self.points.find(point_id)
+        place = FunctionPlace(found["file"], line, found["name"], found["qualname"], line)
+        point = self.points.note_function(point_id, place)
+        if point is not None and before is not None and not before.verified:
+            self._session.event("breakpoint_verified", **_place_of(point))
 
     def note_hits(self, hits: Mapping[str, int]) -> None:
         for number, count in hits.items():
@@ -438,6 +462,12 @@ def _build_refusal(spec: Mapping[str, Any], message: str) -> BreakpointAnswer:
     return build_breakpoint(known, [])
 
 
+def _place_of(point: Breakpoint) -> dict[str, Any]:
+    place = {"file": point.file, "line": point.line, "function": point.function}
+    known = {name: value for name, value in place.items() if value is not None}
+    return {"breakpoint_id": point.id, **known}
+
+
 def build_breakpoint(point: Breakpoint, owners: list[str]) -> BreakpointAnswer:
     suggestion = point.suggestion
     return BreakpointAnswer(
@@ -458,6 +488,11 @@ def build_breakpoint(point: Breakpoint, owners: list[str]) -> BreakpointAnswer:
         access_type=point.access if point.is_data else UNSET,
         expression=none_to_unset(point.expression),
         source=UNSET if point.file is None else SourcePath(point.file),
+        places=[_build_place(place) for place in point.places] if len(point.places) > 1 else UNSET,
         message=none_to_unset(point.message),
         suggestion=UNSET if suggestion is None else SuggestedLine(suggestion),
     )
+
+
+def _build_place(place: FunctionPlace) -> Location:
+    return Location(place.file, place.line, place.qualname)

@@ -30,6 +30,8 @@ _CONTEXT_LINES = 3
 _MAX_FRAMES = 20
 _MAX_LOCALS = 200
 _END_SECONDS = 5.0
+# What clients are told of a stop's reason, where it differs from what debug adapters call it.
+_REASONS = {"function breakpoint": "breakpoint", "goto": "step"}
 _CHILD_HELD = (
     "A child process is held, see `held_children`: look into it and continue it in its own session."
 )
@@ -88,7 +90,7 @@ def _build_held_child(child: ProgramSession) -> answers.HeldChild:
         session_id=child.id,
         pid=child.target.pid if child.target else None,
         parent_id=child.parent_id or "",
-        reason=stop.reason,
+        reason=name_reason(stop),
         location=_location(stop.location),
         hold_id=hold.id if hold else "",
     )
@@ -96,12 +98,18 @@ def _build_held_child(child: ProgramSession) -> answers.HeldChild:
 
 def _fill_stop(status: ProgramStatus, stop: Stop) -> None:
     """Why it stopped, and where."""
-    status.reason = stop.reason
+    status.reason = name_reason(stop)
     status.location = _location(stop.location)
     status.thread_id = stop.thread_id
     if stop.breakpoints:
         status.breakpoint_ids = [breakpoint_id for breakpoint_id, _hits in stop.breakpoints]
         status.breakpoint_id = status.breakpoint_ids[0]
+    failure = stop.condition_error
+    if failure is not None:
+        status.condition_error = answers.FailedCondition(
+            failure.breakpoint_id, failure.expression, failure.error
+        )
+        status.message = explain_failure(failure.expression, failure.error)
     thrown = stop.exception
     if thrown is not None:
         status.exception = answers.ThrownException(
@@ -117,6 +125,19 @@ def _fill_stop(status: ProgramStatus, stop: Stop) -> None:
             status.message = data.message
     if stop.returned:
         status.returned = cast(list[Variable], list(stop.returned))
+
+
+def name_reason(stop: Stop) -> str:
+    """Why it stopped, as REST answers and events say it."""
+    return _REASONS.get(stop.reason, stop.reason)
+
+
+def explain_failure(expression: str, error: str) -> str:
+    """What is said of a condition that raised."""
+    return (
+        f"The condition `{expression}` raised {error}. "
+        "It stopped here once; it does not stop for this again."
+    )
 
 
 def _location(location: Location | None) -> session_answers.Location | None:

@@ -16,6 +16,7 @@ from holdfast.model.session_state import State
 from holdfast.model.stop import Described, Stop
 from holdfast.service.new_ids import new_id
 from holdfast.service.programs.frame_ids import FrameIds, FramePlace, is_small
+from holdfast.service.programs.status_builder import name_reason
 from holdfast.service.programs.thread_stops import ThreadStops, build_stop_of_held_thread
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class StopTracker:
             id=new_id("hold"),
             session_id=session.id,
             kind=session.kind,
-            reason=stop.reason,
+            reason=name_reason(stop),
             opened_at=time.time(),
             thread_id=stop.thread_id,
             location=stop.location,
@@ -93,7 +94,7 @@ class StopTracker:
         self._session.event(
             "stopped",
             **more,
-            reason=stop.reason,
+            reason=name_reason(stop),
             thread_id=stop.thread_id,
             location=dataclasses.asdict(place) if place else None,
             breakpoint_ids=[breakpoint_id for breakpoint_id, _hits in stop.breakpoints],

@@ -9,10 +9,11 @@ from typing import Any, TypedDict, cast
 
 from holdfast import errors
 from holdfast.core import hit_conditions, logpoints
+from holdfast.core.function_finder import is_pattern
 from holdfast.core.path_map import PathMap
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters, build_breakpoint_id
 from holdfast.model.location import Location
-from holdfast.model.stop import DataChange, Stop, ThrownException
+from holdfast.model.stop import DataChange, FailedCondition, Stop, ThrownException
 from holdfast.targets.program.dap_connection import Connection, ConnectionClosed, Reply, body_of
 from holdfast.targets.program.outside_stacks import (
     OutsideStacks,
@@ -25,7 +26,6 @@ from holdfast.targets.program.process_spawner import Spawned
 from holdfast.wire import dap
 
 STEPS = {"continue": "continue", "step-over": "next", "step-into": "stepIn", "step-out": "stepOut"}
-_REASONS = {"function breakpoint": "breakpoint", "goto": "step"}
 _DRAIN_SECONDS = 0.5
 _INTERRUPT_SECONDS = 1.0
 # A process whose debugger has gone usually ends at once. After this time it counts as running on.
@@ -49,6 +49,19 @@ class FailedExpression(TypedDict):
     error: str
     expression: str
     field: str
+    stops: bool
+
+
+class FoundFunction(TypedDict):
+    """A function that a breakpoint names, in a module that the program has loaded."""
+
+    id: int
+    file: str
+    line: int
+    name: str
+    qualname: str
+    limit: int | None
+    """Set of one that is too many: how many the breakpoint stops in."""
 
 
 class Counts(TypedDict):
@@ -89,7 +102,9 @@ class TargetListener:
     def on_input_taken(self) -> None: ...
     def on_child(self, pid: int, how: str, command: list[str], followed: bool) -> None: ...
     def on_breakpoint_error(self, failure: FailedExpression) -> None: ...
+    def on_data_found(self, breakpoint_id: str, message: str | None) -> None: ...
     def on_data_ended(self, breakpoint_id: str, message: str) -> None: ...
+    def on_function_found(self, found: FoundFunction) -> None: ...
     def on_exception(self, exception: dap.Body) -> None: ...
     def on_counts(self, counts: Counts) -> None: ...
     def on_tracing(self, change: TracingChange) -> None: ...
@@ -213,8 +228,12 @@ class Target:
             self.listener.on_child(body["pid"], body["how"], body["command"], body["followed"])
         elif kind == "breakpoint_error":
             self.listener.on_breakpoint_error(cast(FailedExpression, body))
+        elif kind == "data_verified":
+            self.listener.on_data_found(build_breakpoint_id(body["id"]), body["message"])
         elif kind == "data_ended":
             self.listener.on_data_ended(build_breakpoint_id(body["id"]), body["message"])
+        elif kind == "function_found":
+            self.listener.on_function_found(cast(FoundFunction, body))
         elif kind == "exception":
             self.listener.on_exception(body["exception"])
         elif kind == "counts":
@@ -571,15 +590,7 @@ class Target:
 
     def post_functions(self, breakpoints: Sequence[Breakpoint]) -> Reply:
         specs = [
-            {
-                "function": {
-                    "name": point.name,
-                    "file": self.paths.to_remote(point.file) if point.file else point.file,
-                    "first_line": point.first_line,
-                },
-                **_build_rule(point),
-            }
-            for point in breakpoints
+            {"function": self._build_function(point), **_build_rule(point)} for point in breakpoints
         ]
         return self.connection.post("holdfast", {"op": "functions", "breakpoints": specs})
 
@@ -595,6 +606,23 @@ class Target:
             for point in breakpoints
         ]
         return self.connection.post("holdfast", {"op": "data_breakpoints", "breakpoints": specs})
+
+    def _build_function(self, point: Breakpoint) -> dap.Body:
+        """The functions that a breakpoint is for: where they are, and what they may be called."""
+        pattern = point.function if point.function and is_pattern(point.function) else None
+        return {
+            "pattern": pattern,
+            "names": list(point.names),
+            "places": [
+                {
+                    "file": self.paths.to_remote(place.file),
+                    "name": place.name,
+                    "qualname": place.qualname,
+                    "first_line": place.first_line,
+                }
+                for place in point.places
+            ],
+        }
 
     def post_exceptions(self, chosen: ExceptionFilters) -> Reply:
         return self.connection.post(
@@ -659,7 +687,7 @@ def _build_stop(body: dap.Body) -> Stop:
     reason = "data breakpoint" if data else str(body.get("reason"))
     return Stop(
         thread_id=int(body.get("threadId") or 1),
-        reason=_REASONS.get(reason, reason),
+        reason=reason,
         location=location,
         frame=int(snapshot.get("frame") or 0),
         frames=frames,
@@ -673,6 +701,7 @@ def _build_stop(body: dap.Body) -> Stop:
         ),
         exception=_build_exception(snapshot.get("exception"), location),
         data=data,
+        condition_error=_build_failed_condition(snapshot.get("condition_error")),
         all_threads_stopped=bool(body.get("allThreadsStopped", True)),
     )
 
@@ -694,6 +723,13 @@ def _build_data_change(change: dap.Body | None) -> DataChange | None:
         location=Location(str(change["file"]), int(change["line"]), str(change["function"])),
         message=change.get("message"),
     )
+
+
+def _build_failed_condition(failure: dap.Body | None) -> FailedCondition | None:
+    if not failure:
+        return None
+    point_id = build_breakpoint_id(failure["id"])
+    return FailedCondition(point_id, failure["expression"], failure["error"])
 
 
 def _build_location(frame: dap.Body) -> Location:

@@ -1,0 +1,302 @@
+"""Watching code while it runs, from Python 3.12 on: local events of our `sys.monitoring` tool.
+
+Three things are seen. A store to a local, at the instruction after it. A write that `dict_watch`
+has noted, at the next instruction of the code that wrote. And the lines, calls and ends of code
+that `frame_scans` looks at. Every other instruction and all other code is left alone.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from _thread import get_ident
+from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+
+from . import code_stores, line_monitor
+from .frame_scans import Scanner, is_user_code
+
+_getframe = sys._getframe
+
+StoreNote = Callable[[Any, int], None]  # called with the frame and the offset of its store
+Write = Tuple[Any, Any, Any, int]  # a watch, the old value, the frame, the offset of the write
+
+
+class CodeEntry:
+    """What is wanted of one code object."""
+
+    __slots__ = ("code", "disabled", "ends", "kept", "is_scanned", "stores", "takes_instructions")
+
+    def __init__(self, code: Any) -> None:
+        self.code = code
+        self.stores: Dict[int, Tuple[Tuple[int, StoreNote], ...]] = {}
+        self.kept: Set[int] = set()  # offsets at which a write was looked at
+        self.disabled: Set[int] = set()
+        self.is_scanned = False
+        self.takes_instructions = False
+        self.ends = 0  # how many watches end with a frame of it
+
+
+class CodeWatch(Scanner):
+    """The code objects that are watched, on the tool of the line monitor."""
+
+    def __init__(self, monitor: Any) -> None:
+        super().__init__()
+        self._monitor = monitor
+        self._api = monitor.api
+        self._disable = self._api.DISABLE
+        self._codes: Dict[int, CodeEntry] = {}  # an entry keeps its code alive
+        self._ends: Dict[int, List[Callable[[Any], None]]] = {}  # by the id of a frame
+        self._writes: Dict[int, List[Write]] = {}  # by the ident of the thread that writes
+        events = self._api.events
+        monitor.use_extra(
+            self,
+            {
+                events.INSTRUCTION: self._on_instruction,
+                events.CALL: self._on_call,
+                events.PY_RETURN: self._on_return,
+                events.PY_UNWIND: self._on_unwind,
+            },
+        )
+
+    # -- what is wanted -------------------------------------------------------------------------
+
+    def _entry(self, code: Any) -> CodeEntry:
+        entry = self._codes.get(id(code))
+        if entry is None:
+            entry = self._codes[id(code)] = CodeEntry(code)
+        return entry
+
+    def _apply(self, entry: CodeEntry, restarts: bool = False) -> None:
+        events = self._api.events
+        wanted = 0
+        if entry.stores or entry.takes_instructions:
+            wanted |= events.INSTRUCTION
+        if entry.is_scanned:
+            wanted |= events.LINE | events.CALL | events.PY_RETURN
+        if entry.ends:
+            wanted |= events.PY_RETURN
+        if not wanted:
+            self._codes.pop(id(entry.code), None)
+        self._monitor.set_extra_events(entry.code, wanted)
+        self._monitor.set_extra_global(events.PY_UNWIND if self._codes else 0)
+        if restarts and wanted:
+            self._restart()
+
+    def _restart(self) -> None:
+        for entry in list(self._codes.values()):
+            entry.disabled.clear()
+        self._api.restart_events()
+
+    def watch_stores(self, code: Any, name: str, note: StoreNote) -> Callable[[], None]:
+        """Call `note` after each store to a local or cell in this code."""
+        entry = self._entry(code)
+        added = {
+            after: (at, note) for after, at in code_stores.find_local_stores(code, name).items()
+        }
+        for offset, pair in added.items():
+            entry.stores[offset] = (*entry.stores.get(offset, ()), pair)
+        self._apply(entry, restarts=True)
+
+        def restore() -> None:
+            for offset, pair in added.items():
+                left = tuple(p for p in entry.stores.get(offset, ()) if p is not pair)
+                if left:
+                    entry.stores[offset] = left
+                else:
+                    entry.stores.pop(offset, None)
+            self._apply(entry)
+
+        return restore
+
+    def follow_end(self, frame: Any, end: Callable[[Any], None]) -> Callable[[], None]:
+        """Call `end` when the frame returns, or an exception leaves it."""
+        number = id(frame)
+        entry = self._entry(frame.f_code)
+        self._ends.setdefault(number, []).append(end)
+        entry.ends += 1
+        self._apply(entry, restarts=True)
+
+        def restore() -> None:
+            ends = self._ends.get(number, [])
+            if end in ends:
+                ends.remove(end)
+            if not ends:
+                self._ends.pop(number, None)
+            entry.ends -= 1
+            self._apply(entry)
+
+        return restore
+
+    def expect(self, write: Write) -> None:
+        """A watched dict is being written: look at it at the next instruction of that frame."""
+        writes = self._writes.setdefault(get_ident(), [])
+        writes.append(write)
+        frame = write[2]
+        if frame is None:
+            return
+        code = frame.f_code
+        entry = self._codes.get(id(code))
+        if entry is None or not entry.takes_instructions:
+            entry = self._entry(code)
+            entry.takes_instructions = True
+            self._apply(entry)
+        if entry.disabled:
+            following = code_stores.map_following(code).get(write[3])
+            if following in entry.disabled:
+                entry.kept.add(following)
+                self._restart()
+
+    def expect_stop(self, stop: Any) -> None:
+        """Stop at the next instruction of a frame."""
+        self.expect((stop, None, stop.frame, stop.frame.f_lasti))
+
+    # -- scanning -------------------------------------------------------------------------------
+
+    def begin(self, frame: Any) -> None:
+        self._scan(frame.f_code)
+
+    def _scan(self, code: Any) -> None:
+        entry = self._entry(code)
+        if not entry.is_scanned:
+            entry.is_scanned = True
+            self._apply(entry, restarts=True)
+
+    def finish(self) -> None:
+        for entry in list(self._codes.values()):
+            if entry.is_scanned:
+                entry.is_scanned = False
+                self._apply(entry)
+
+    def is_scanned(self, code: Any) -> bool:
+        entry = self._codes.get(id(code))
+        return entry is not None and entry.is_scanned
+
+    def on_line(self, frame: Any, line: int) -> None:
+        """Called by the line monitor for code that is scanned."""
+        try:
+            self.look(frame, line)
+        except Exception:  # raised from here, it would be the program's
+            pass
+
+    # -- called by the interpreter --------------------------------------------------------------
+
+    def _on_instruction(self, code: Any, offset: int) -> Any:
+        entry = self._codes.get(id(code))
+        if entry is None:
+            return self._disable
+        try:
+            if self._writes and self._deliver(_getframe(1)):
+                entry.kept.add(offset)
+                return None
+            notes = entry.stores.get(offset)
+            if notes is not None:
+                frame = _getframe(1)
+                for store, note in notes:
+                    note(frame, store)
+                return None
+        except Exception:  # raised from here, it would be the program's
+            return None
+        if offset in entry.kept:
+            return None
+        entry.disabled.add(offset)
+        return self._disable
+
+    def _deliver(self, frame: Any) -> bool:
+        """Look at the writes that were noted in this frame."""
+        ident = get_ident()
+        writes = self._writes.get(ident)
+        if not writes or all(write[2] is not frame for write in writes):
+            return False
+        del self._writes[ident]
+        for watch, old, writer, offset in writes:
+            watch.settle_write(old, writer if writer is frame else frame, offset)
+        return True
+
+    def take_writes(self) -> List[Write]:
+        """What the current thread has written and was not looked at yet."""
+        return self._writes.pop(get_ident(), [])
+
+    def _on_call(self, code: Any, _offset: int, function: Any, _argument: Any) -> Any:
+        try:
+            called = _find_code(function)
+            if called is not None and is_user_code(called):
+                self.look(_getframe(1), None)  # later, the change would seem to be the callee's
+                self._scan(called)
+        except Exception:  # raised from here, it would be the program's
+            pass
+        return None
+
+    def _on_return(self, code: Any, _offset: int, _value: Any) -> Any:
+        entry = self._codes.get(id(code))
+        if entry is None:
+            return self._disable
+        self._leave(entry, _getframe(1))
+        return None
+
+    def _on_unwind(self, code: Any, _offset: int, _error: Any) -> Any:
+        entry = self._codes.get(id(code))
+        if entry is not None:
+            frame = _getframe(1)
+            if self._writes:
+                self._deliver(frame)
+            self._leave(entry, frame)
+
+    def _leave(self, entry: CodeEntry, frame: Any) -> None:
+        try:
+            if entry.is_scanned:
+                self.look(frame, None)
+                self.forget_frame(frame)
+            for end in self._ends.pop(id(frame), ()):
+                end(frame)
+        except Exception:  # raised from here, it would be the program's
+            pass
+
+    def close(self) -> None:
+        for entry in list(self._codes.values()):
+            self._monitor.set_extra_events(entry.code, 0)
+        self._codes.clear()
+        self._ends.clear()
+        self._writes.clear()
+        self.watches = ()
+        self._roots.clear()
+
+
+def _find_code(function: Any) -> Optional[Any]:
+    """The code that a call runs first, if it is Python code."""
+    kind = type(function)
+    if kind is types.MethodType:
+        function = function.__func__
+        kind = type(function)
+    if kind is types.FunctionType:
+        return function.__code__
+    if issubclass(kind, type):
+        for base in type.__dict__["__mro__"].__get__(function):
+            made = type.__dict__["__dict__"].__get__(base).get("__init__")
+            if made is not None:
+                return made.__code__ if type(made) is types.FunctionType else None
+    return None
+
+
+_WATCH: Optional[CodeWatch] = None
+
+
+def get_watch() -> Optional[CodeWatch]:
+    """The watch, created if need be; None without `sys.monitoring`, or without a free tool."""
+    global _WATCH
+    monitor = line_monitor.get_monitor()
+    if monitor is None:
+        return None
+    if _WATCH is None or not monitor.is_used_by(_WATCH):
+        _WATCH = CodeWatch(monitor)
+    return _WATCH
+
+
+def current_watch() -> Optional[CodeWatch]:
+    return _WATCH
+
+
+def close_watch() -> None:
+    global _WATCH
+    if _WATCH is not None:
+        _WATCH.close()
+        _WATCH = None
