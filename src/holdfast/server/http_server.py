@@ -18,6 +18,7 @@ from holdfast import errors
 from holdfast.server import gc_policy
 from holdfast.server.access_control import Policy
 from holdfast.server.app import create_app
+from holdfast.server.connection_limits import choose_backlog
 from holdfast.server.dap.dap_door import Door
 from holdfast.server.dap.dap_editors import Editors
 from holdfast.server.peers import is_same_user
