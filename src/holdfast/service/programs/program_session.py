@@ -118,6 +118,8 @@ class ProgramSession(StoredSession):
         self.busy = asyncio.Lock()
         self._run = 0
         self._start: asyncio.Task[None] | None = None
+        self.start_problem: Exception | None = None
+        """Why the last start came to nothing, if it did."""
         # The parts of the session.
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
@@ -356,6 +358,9 @@ class ProgramSession(StoredSession):
             self._start = asyncio.create_task(work)
             try:
                 await self._start
+            except errors.HoldfastError as problem:
+                self.start_problem = problem
+                raise
             except asyncio.CancelledError:
                 if not self.over:
                     raise  # the request itself was cancelled
@@ -651,7 +656,7 @@ class ProgramSession(StoredSession):
         self._run += 1
         self.is_restarting = False
         self.output.begin_run()
-        self.reason = self.exit_code = self.error = None
+        self.reason = self.exit_code = self.error = self.start_problem = None
         self.target = None
         self.children.subprocesses = []
         self.stops.threads.clear()

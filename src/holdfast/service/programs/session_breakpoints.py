@@ -65,6 +65,10 @@ class SessionBreakpoints:
         self._undo = _NOTHING_TO_UNDO
         self._loaded: dict[str, Stamp] = {}
 
+    @property
+    def session(self) -> ProgramSession:
+        return self._session
+
     # -- what clients ask for ---------------------------------------------------------------
 
     async def add(
@@ -198,6 +202,12 @@ class SessionBreakpoints:
         self._owned_exceptions[owner] = ExceptionFilters(tuple(filters), tuple(types))
         await self._apply_exceptions(owner)
         return ExceptionBreakpoints(list(filters), list(types))
+
+    async def clear_exceptions(self, by: str) -> None:
+        """Let no exception stop the program any more, whoever has chosen it."""
+        self.exceptions = _NO_FILTERS
+        self._owned_exceptions.clear()
+        await self._apply_exceptions(by)
 
     async def release_owner(self, owner: str) -> None:
         """An owner leaves: what nobody else has set goes with it."""
