@@ -139,9 +139,7 @@ def test_a_value_is_watched_and_the_stop_says_what_was_written(editor: Editor) -
     editor.set_lines(LOOP.path, [])
     (said,) = editor.ask(
         "setDataBreakpoints",
-        breakpoints=[
-            {"dataId": info["dataId"], "accessType": "write", "condition": "total >= 6"}
-        ],
+        breakpoints=[{"dataId": info["dataId"], "accessType": "write", "condition": "total >= 6"}],
     )["breakpoints"]
     assert said["verified"], said
     stop = go_on(editor, stop, "data breakpoint")
