@@ -43,7 +43,7 @@ def _start(http: HttpClient) -> str:
     """The path of a session that stands in the loop."""
     point = {"file": str(_PROGRAM), "line": find_marked_line(_PROGRAM, "line")}
     start = {"launch": {"script": str(_PROGRAM)}, "breakpoints": [point], "wait": True}
-    path = "/sessions/" + http.request("POST", "/sessions", start)["session_id"]
+    path = f"/sessions/{http.request('POST', '/sessions', start)['session_id']}"
     http.request("DELETE", f"{path}/breakpoints")
     return path
 

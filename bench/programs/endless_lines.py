@@ -1,7 +1,7 @@
 """Lines to step over, without an end."""
 
 
-def count():
+def count() -> None:
     n = 0
     while True:
         n += 1  # @line
