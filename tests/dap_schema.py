@@ -22,6 +22,9 @@ _UNKNOWN = {"StartDebuggingRequest", "StartDebuggingResponse"}
 @functools.cache
 def _load() -> dict[str, Any]:
     document: dict[str, Any] = json.loads((Path(debugpy.__file__).parent / _FILE).read_text())
+    # Both alternatives allow every object, so that none is ever the only one that fits.
+    restarted = document["definitions"]["RestartArguments"]["properties"]["arguments"]
+    restarted["anyOf"] = restarted.pop("oneOf")
     return document
 
 

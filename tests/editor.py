@@ -72,7 +72,7 @@ class Editor:
         """Send a request and do not wait for its answer; its number."""
         self._seq += 1
         message: Message = {"seq": self._seq, "type": "request", "command": command}
-        if arguments or command in ("launch", "attach"):
+        if arguments or command in ("launch", "attach", "modules"):
             message["arguments"] = arguments
         if self._is_checked:
             check_message(message)
@@ -157,12 +157,16 @@ class Editor:
     def initialize(self, **more: Any) -> Any:
         return self.ask(
             "initialize",
-            clientID="tests",
-            adapterID="holdfast",
-            linesStartAt1=True,
-            columnsStartAt1=True,
-            pathFormat="path",
-            **{"supportsVariablePaging": True, "supportsInvalidatedEvent": True, **more},
+            **{
+                "clientID": "tests",
+                "adapterID": "holdfast",
+                "pathFormat": "path",
+                "linesStartAt1": True,
+                "columnsStartAt1": True,
+                "supportsVariablePaging": True,
+                "supportsInvalidatedEvent": True,
+                **more,
+            },
         )
 
     def configure(

@@ -271,9 +271,9 @@ def threads():
 
 
 def collected():
-    counter = Counter()
+    counter, table, numbers = Counter(), {"a": 1}, [1, 2]
     ready = 0  # @collected_ready
-    counter = None
+    counter = table = numbers = None
     gc.collect()
     ready = 1  # @collected_after
     return ready

@@ -15,6 +15,7 @@ import interpreters
 from harness import Program, Session
 
 VALUES = Program("watched_values.py")
+PRICE = "prices['apple']"
 MONITORS = (3, 12)  # from here on a write is seen as such, before that as a change
 
 
@@ -365,6 +366,7 @@ def test_an_expression_that_never_becomes_true_stops_in_the_caller(
         ("returns", "returns", "inside", "helper"),
         ("fails", "fails", "inside", "broken"),
         ("collected", "collected", "counter.value", "gone"),
+        ("collected", "collected", "numbers[1]", "nothing but the debugger"),
     ],
 )
 def test_a_place_that_is_gone_is_told_of(
@@ -380,6 +382,38 @@ def test_a_place_that_is_gone_is_told_of(
     (point,) = session.get("/data-breakpoints")["breakpoints"]
     assert not point["verified"]
     assert word in point["message"]
+
+
+def test_a_dict_that_is_gone_is_told_of(session: Session, python: str) -> None:
+    """Before 3.12 nobody notices, since a dict cannot be referred to weakly."""
+    reach(session, "collected", "collected_ready", python)
+    for condition in ("new == 1", "new == 2"):
+        watch_verified(session, "table['a']", condition=condition)
+    session.break_at(VALUES, "collected_after")
+    session.resume()
+
+    points = session.get("/data-breakpoints")["breakpoints"]
+
+    is_noticed = version_of(python) >= MONITORS
+    assert [point["verified"] for point in points] == [not is_noticed] * 2
+    session.delete("/breakpoints")
+    assert session.resume()["exit_code"] == 0
+
+
+def test_two_watches_of_one_place_end_one_by_one(session: Session, python: str) -> None:
+    reach(session, "dict_item", "dict_ready", python)
+    info = session.get(f"/data-breakpoint-info?name={quote(PRICE)}")
+    ids = [
+        session.post("/data-breakpoints", {"data_id": info["data_id"], **more})["breakpoint_id"]
+        for more in ({}, {"condition": "new == 3"})
+    ]
+    assert session.resume()["breakpoint_ids"] == ids[:1]
+
+    session.delete(f"/breakpoints/{ids[0]}")
+
+    assert describe(session.resume()) == ("dict_update", "2", "3")
+    session.delete(f"/breakpoints/{ids[1]}")
+    assert session.resume()["exit_code"] == 0
 
 
 def test_an_id_from_before_the_program_ran_on_is_refused(session: Session, python: str) -> None:

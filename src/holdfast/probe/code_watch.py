@@ -70,7 +70,8 @@ class CodeWatch(Scanner):
         events = self._api.events
         wanted = 0
         if entry.stores or entry.takes_instructions:
-            wanted |= events.INSTRUCTION
+            # Where all tools disable a line at once, Python skips the instruction's event.
+            wanted |= events.INSTRUCTION | events.LINE
         if entry.is_scanned:
             wanted |= events.LINE | events.CALL | events.PY_RETURN
         if entry.ends:
@@ -167,16 +168,26 @@ class CodeWatch(Scanner):
                 entry.is_scanned = False
                 self._apply(entry)
 
-    def is_scanned(self, code: Any) -> bool:
-        entry = self._codes.get(id(code))
-        return entry is not None and entry.is_scanned
+    def is_watched(self, code: Any) -> bool:
+        return id(code) in self._codes
 
-    def on_line(self, frame: Any, line: int) -> None:
-        """Called by the line monitor for code that is scanned."""
-        try:
-            self.look(frame, line)
-        except Exception:  # raised from here, it would be the program's
-            pass
+    def on_line(self, frame: Any, line: int) -> bool:
+        """Called by the line monitor for code that is watched; whether this line must stay on."""
+        entry = self._codes.get(id(frame.f_code))
+        if entry is None:
+            return False
+        if entry.is_scanned:
+            try:
+                self.look(frame, line)
+            except Exception:  # raised from here, it would be the program's
+                pass
+            return True
+        offset = frame.f_lasti
+        return offset in entry.stores or offset in entry.kept or self._has_written(frame)
+
+    def _has_written(self, frame: Any) -> bool:
+        writes = self._writes.get(get_ident()) if self._writes else None
+        return bool(writes) and any(write[2] is frame for write in writes or ())
 
     # -- called by the interpreter --------------------------------------------------------------
 
@@ -204,10 +215,9 @@ class CodeWatch(Scanner):
     def _deliver(self, frame: Any) -> bool:
         """Look at the writes that were noted in this frame."""
         ident = get_ident()
-        writes = self._writes.get(ident)
-        if not writes or all(write[2] is not frame for write in writes):
+        if not self._has_written(frame):
             return False
-        del self._writes[ident]
+        writes = self._writes.pop(ident)
         for watch, old, writer, offset in writes:
             watch.settle_write(old, writer if writer is frame else frame, offset)
         return True

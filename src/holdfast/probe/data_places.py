@@ -35,11 +35,18 @@ class Place:
     def __init__(self, text: str, frame: Any) -> None:
         self.text = text
         self.frame = frame
-        self.is_watched = False
+        self.watchers = 0
 
     def read(self) -> Any:
         """The value that is there now, or MISSING. Runs no code of the program's."""
         raise NotImplementedError
+
+    def enter(self) -> None:
+        """Somebody watches it from now on."""
+        self.watchers += 1
+
+    def leave(self) -> None:
+        self.watchers -= 1
 
     def release(self) -> None:
         """The thread runs on, and nothing watches this place: keep nothing alive."""
@@ -136,11 +143,18 @@ class DictPlace(Place):
         return MISSING if held is None else dict.get(held, self.key, MISSING)
 
     def hold_weakly(self) -> None:
-        """Whoever watches the dict is told when it is gone."""
-        held = self._held()
-        number = id(held)
-        # Until then the number is the dict's.
+        """Whoever watches the dict is told when it is gone; until then its number stands for it."""
+        number = id(self._held())
         self._held = lambda: _object_at(number)
+
+    def forget_dict(self) -> None:
+        """It is being freed, so it must not be touched any more."""
+        self._held = lambda: None
+
+    def leave(self) -> None:
+        super().leave()
+        if not self.watchers:
+            self._held = _refer(self._held())
 
     def release(self) -> None:
         super().release()
@@ -178,7 +192,13 @@ class GlobalPlace(DictPlace):
         return sys.modules.get(self.module)
 
     def hold_weakly(self) -> None:
+        pass  # a module is found by its name
+
+    def forget_dict(self) -> None:
         pass
+
+    def leave(self) -> None:
+        Place.leave(self)
 
     def release(self) -> None:
         self.frame = None
@@ -215,10 +235,10 @@ class AttributePlace(Place):
                 "ask for a new id" % self.text
             )
 
-    def call_at_end(self, end: Callable[[], None]) -> None:
-        obj = self._object()
-        if isinstance(self._object, weakref.ref) and obj is not None:
-            self._object = weakref.ref(obj, lambda _reference: end())
+    def call_at_end(self, end: Callable[[], None]) -> Any:
+        """Call it when the object is gone, as long as the caller keeps what this returns."""
+        is_weak = isinstance(self._object, weakref.ref)
+        return weakref.ref(self._object(), lambda _reference: end()) if is_weak else None
 
 
 class ItemPlace(Place):
@@ -292,7 +312,7 @@ class Places:
         return data_id
 
     def _drop_oldest(self) -> None:
-        unused = [key for key, place in self._places.items() if not place.is_watched]
+        unused = [key for key, place in self._places.items() if not place.watchers]
         for key in unused[: max(0, len(self._places) - _MAX_PLACES)]:
             del self._places[key]
 
@@ -309,9 +329,12 @@ class Places:
     def release(self) -> None:
         """A thread runs on."""
         with self._lock:
-            places = [place for place in self._places.values() if not place.is_watched]
+            places = list(self._places.values())
         for place in places:
-            place.release()
+            if not place.watchers:
+                place.release()
+            elif not place.is_bound_to_frame:
+                place.frame = None  # which would keep everything in it alive
 
     def clear(self) -> None:
         with self._lock:

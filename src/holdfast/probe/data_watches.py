@@ -91,14 +91,17 @@ class Watch:
         self.is_until = bool(spec.get("until"))
         self.message: Optional[str] = None
         self.is_ended = False
+        self.is_restored = False
         self.last: Any = MISSING
         self.mark: Any = None  # the fingerprint of the last value
         self._only_changes = self.access == "change"
         self._restores: List[Callable[[], None]] = []
+        self._references: List[Any] = []
         self._content: Optional[Tuple[int, Callable[[], None]]] = None
         self._is_scanned = False
         # Where its frame stood: a store just before that was made before it was watched.
         self._begun_at: Optional[int] = None
+        self._is_settling = False
         self.use_rule(rule)
 
     def use_rule(self, rule: Any) -> None:
@@ -120,15 +123,13 @@ class Watch:
         place = self.place
         place.check()
         self._read_first()
-        place.is_watched = True
+        place.enter()
         try:
             _BEGINNERS[type(place)](self, place)
             self._follow_value(place.frame)
         except (PlaceGone, CannotWatch):
             self.restore()
             raise
-        if not place.is_bound_to_frame:
-            place.frame = None  # which would keep everything in it alive
 
     def _read_first(self) -> None:
         if isinstance(self.place, ExpressionPlace):
@@ -143,12 +144,18 @@ class Watch:
     def note_position(self, frame: Any) -> None:
         self._begun_at = frame.f_lasti
 
+    def keep(self, reference: Any) -> None:
+        """Keep a weak reference, which calls back only while it is there itself."""
+        self._references.append(reference)
+
     def add_restore(self, restore: Callable[[], None]) -> None:
         self._restores.append(restore)
 
     def restore(self) -> None:
         """Leave everything as it was without this watch."""
-        self.place.is_watched = False
+        if self.is_restored:
+            return
+        self.is_restored = True
         if self._is_scanned:
             self._is_scanned = False
             scanner = find_scanner()
@@ -158,6 +165,8 @@ class Watch:
         restores, self._restores = self._restores, []
         for restore in restores:
             restore()
+        self._references.clear()
+        self.place.leave()
         self.last, self.mark = MISSING, None
 
     def end(self, message: str) -> None:
@@ -166,7 +175,8 @@ class Watch:
             return
         self.is_ended = True
         self.restore()
-        self.place.release()
+        if not self.place.watchers:
+            self.place.release()
         self.message = message
         server_messages.report("data_ended", id=self.rule.id, message=message)
 
@@ -292,7 +302,28 @@ class Watch:
             begun_at, self._begun_at = self._begun_at, None
             if frame.f_lasti == begun_at or frame is not place.frame:
                 return  # it was stored before, or this may be another cell of that name
-        self._settle(self.last, new, frame, offset)
+        self._is_settling = True
+        try:
+            self._settle(self.last, new, frame, offset)
+        finally:
+            self._is_settling = False
+
+    def find_last_store(self, frame: Any) -> Optional[int]:
+        """The store to this local that a frame has just made, if nobody has looked at it yet."""
+        place = self.place
+        is_here = isinstance(place, LocalPlace) and place.frame is frame
+        if not is_here or self._is_settling or frame.f_lasti == self._begun_at:
+            return None
+        return code_stores.find_local_stores(frame.f_code, place.text).get(frame.f_lasti)
+
+    def collect_store(self, frame: Any, line: Optional[int]) -> List[Hit]:
+        """What to tell of a store, at a stop that comes before its event."""
+        self.note_position(frame)
+        old, new = self.last, _read_place(self.place)
+        if not self._is_wanted(old, new, frame):
+            return []
+        hit = self.decide(Change(old, new), frame, line)
+        return [] if hit is None else [hit]
 
     def settle_write(self, old: Any, frame: Any, offset: int) -> None:
         """A dict was written. `old` is what the place held before, if it is known."""
@@ -368,12 +399,6 @@ def _read_place(place: Place) -> Any:
 
 def _line_of_write(frame: Any, offset: int) -> Optional[int]:
     return code_stores.find_line(frame.f_code, offset)
-
-
-def _line_of_store(frame: Any, name: str) -> Optional[int]:
-    """The line of the store that a frame has just made, if it was one to this local."""
-    store = code_stores.find_local_stores(frame.f_code, name).get(frame.f_lasti)
-    return None if store is None else _line_of_write(frame, store)
 
 
 def _has_changeable_parts(held: Any) -> bool:
@@ -473,7 +498,7 @@ def _begin_attribute(watch: Watch, place: AttributePlace) -> None:
         raise CannotWatch(refusal)
     _require_scanner()
     watch.add_restore(attribute_watch.watch(obj, place.name, watch))
-    place.call_at_end(lambda: watch.end("the object of %s is gone" % place.text))
+    watch.keep(place.call_at_end(lambda: watch.end("the object of %s is gone" % place.text)))
     watch.message = "writes through its __dict__ are not seen"
     if fingerprints.take(watch.last) is not None and place.frame is not None:
         name = place.frame.f_code.co_name
@@ -490,6 +515,7 @@ def _begin_dict(watch: Watch, place: DictPlace) -> None:
         return
 
     def end() -> None:
+        place.forget_dict()
         watch.end("the dict of %s is gone" % place.text)
 
     watch.add_restore(watcher.watch(held, place.key, watch, end))
@@ -652,9 +678,10 @@ class WatchTable:
                 elif isinstance(watch, data_stops.PendingStop):
                     hits += watch.hits
             for watch in list(self.watches.values()):
-                if isinstance(watch.place, LocalPlace) and watch.place.frame is frame:
-                    line = _line_of_store(frame, watch.place.text) or line
-                    hits += _list_hits(watch, frame, line)
+                store = watch.find_last_store(frame)
+                if store is not None:
+                    line = _line_of_write(frame, store)
+                    hits += watch.collect_store(frame, line)
         else:
             for stop in scanner.take_stops(frame):
                 hits, line = hits + stop.hits, stop.line

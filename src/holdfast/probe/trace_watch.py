@@ -71,6 +71,10 @@ class TraceWatch(Scanner):
         self._stops.setdefault(id(stop.frame), []).append(stop)
         self.begin(stop.frame)
 
+    def _needs(self, frame: Any) -> bool:
+        """Whether a frame is watched for more than one stop."""
+        return bool(self.watches) or id(frame) in self._ends or id(frame) in self._stops
+
     def take_stops(self, frame: Any) -> List[Any]:
         return self._stops.pop(id(frame), []) if self._stops else []
 
@@ -100,8 +104,13 @@ class TraceWatch(Scanner):
 
     def on_event(self, frame: Any, event: str) -> None:
         try:
-            for stop in self.take_stops(frame):
+            stops = self.take_stops(frame)
+            for stop in stops:
                 stop.settle_write(None, frame, 0)
+            if stops and not self._needs(frame):
+                self._frames.pop(id(frame), None)
+                _OBSERVERS["change"](None)
+                return
             if event == "line":
                 self.look(frame, frame.f_lineno)
             elif event == "return":

@@ -18,6 +18,7 @@ from holdfast import errors
 from holdfast.server import gc_policy
 from holdfast.server.access_control import Policy
 from holdfast.server.app import create_app
+from holdfast.server.connection_limits import choose_backlog
 from holdfast.server.dap.dap_door import Door
 from holdfast.server.dap.dap_editors import Editors
 from holdfast.server.peers import is_same_user
@@ -160,6 +161,8 @@ def _bind(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        # Until one of them listens, two servers that start together can both have the port.
+        listener.listen(choose_backlog())
     except (OSError, OverflowError, UnicodeError) as problem:
         listener.close()
         why = problem.strerror if isinstance(problem, OSError) else problem

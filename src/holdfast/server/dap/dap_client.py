@@ -104,8 +104,9 @@ class EditorClient:
         seq, command = message.get("seq"), message.get("command")
         number = seq if isinstance(seq, int) else 0
         name = command if isinstance(command, str) else ""
-        request = _Request(number, name, message.get("arguments"), REQUESTS.get(name))
-        kind = request.kind
+        is_request = message.get("type") == "request" and number == seq
+        kind = REQUESTS.get(name) if is_request else None
+        request = _Request(number, name, message.get("arguments"), kind)
         if kind is not None and kind.order is Order.AT_ONCE:
             self.run(self._answer(request))
             return

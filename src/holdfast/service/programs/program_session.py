@@ -297,9 +297,13 @@ class ProgramSession(StoredSession):
                 await self._start_run("launch", work)
 
     async def check_start(self, request: Start) -> None:
-        """Find what can be found wrong with a start before it begins: paths, the interpreter."""
+        """Find what can be found wrong with a start before it begins: paths, the interpreter.
+
+        Breakpoints that are set from now on are found in the files of that program.
+        """
         if not isinstance(request, Attach):
-            await launcher.locate(self._find_launch(request), self.config.cwd)
+            place = await launcher.locate(self._find_launch(request), self.config.cwd)
+            self.breakpoints.prepare(place)
 
     def _find_launch(self, request: Launch | LaunchChanges) -> Launch:
         if isinstance(request, Launch):
