@@ -14,6 +14,7 @@ import importlib
 import importlib.util
 import pickle
 import sys
+import threading
 from typing import Any
 
 
@@ -40,8 +41,6 @@ class Noter:
 
     def note_write(self, old: Any, new: Any, frame: Any) -> None:
         self.writes.append((old, new, frame.f_code.co_name))
-
-    note_coming_write = note_write
 
 
 class Plain:
@@ -243,25 +242,51 @@ def check_stores(stores: Any) -> None:
 def check_dicts(dicts: Any) -> None:
     if not dicts.is_possible():
         return
-    watcher, noter, ended = dicts.get_watcher(), Noter(), []
+    monitoring: Any = sys.monitoring  # type: ignore[attr-defined,unused-ignore]
+    monitoring.use_tool_id(3, "check")
+    watcher, ended = dicts.get_watcher(monitoring, 3), []
     held: Any = {"a": 1, 2: 3}
-    restore = watcher.watch(held, "a", noter, lambda: ended.append(1))
+    restore = watcher.watch(held, "a", "noter", lambda: ended.append(1))
+    frame = sys._getframe()
     held["b"] = 1
-    held["a"] = "quiet"
+    assert watcher.take(frame) == []
     held["a"] = 2
     held.update(a=3)
     del held["a"]
     held.clear()
-    assert [write[:2] for write in noter.writes][:2] == [("quiet", 2), (2, 3)], noter.writes
-    assert noter.writes[2][0] == 3
-    count = len(noter.writes)
+    writes = watcher.take(frame)
+    assert [write[:2] for write in writes] == [(frame, ("noter",))] * 4, writes
+    assert len({write[2] for write in writes}) == 4, "each is another place in the code"
     restore()
     held["a"] = 5
-    assert len(noter.writes) == count
-    watcher.watch(held, "a", noter, lambda: ended.append(1))
+    assert watcher.take(frame) == []
+    watcher.watch(held, "a", "noter", lambda: ended.append(1))
     del held
     assert ended == [1]
+    check_dict_of_many_threads(watcher)
     dicts.close_watcher()
+    monitoring.free_tool_id(3)
+
+
+def check_dict_of_many_threads(watcher: Any) -> None:
+    """The interpreter's lock must not be released within a write."""
+    held = {"a": [0]}
+    restore = watcher.watch(held, "a", "noter", lambda: None)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    def write() -> None:
+        for number in range(5000):
+            held["a"] = [number]
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    restore()
+    assert held == {"a": [4999]}
 
 
 def main() -> None:

@@ -152,9 +152,9 @@ def set_functions(db: Any, specs: List[Dict[str, Any]]) -> None:
 
 
 def _set_pydevd_functions(db: Any) -> None:
-    """Behind an adapter, without tracing of our own: pydevd knows bare names, and asks our rules.
+    """Without tracing of our own, as behind an adapter: pydevd asks our rules.
 
-    It sees no module begin, and before 3.12 no generator.
+    It knows bare names, sees no module begin, and before 3.12 no generator.
     """
     from _pydevd_bundle.pydevd_api import PyDevdAPI
     from _pydevd_bundle.pydevd_breakpoints import FunctionBreakpoint

@@ -12,25 +12,23 @@ import types
 from _thread import get_ident
 from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
-from . import code_stores, line_monitor
+from . import code_stores, dict_watch, line_monitor
 from .frame_scans import Scanner, is_user_code
 
 _getframe = sys._getframe
 
 StoreNote = Callable[[Any, int], None]  # called with the frame and the offset of its store
-Write = Tuple[Any, Any, Any, int]  # a watch, the old value, the frame, the offset of the write
 
 
 class CodeEntry:
     """What is wanted of one code object."""
 
-    __slots__ = ("code", "disabled", "ends", "kept", "is_scanned", "stores", "takes_instructions")
+    __slots__ = ("code", "ends", "is_scanned", "kept", "stores", "takes_instructions")
 
     def __init__(self, code: Any) -> None:
         self.code = code
         self.stores: Dict[int, Tuple[Tuple[int, StoreNote], ...]] = {}
         self.kept: Set[int] = set()  # offsets at which a write was looked at
-        self.disabled: Set[int] = set()
         self.is_scanned = False
         self.takes_instructions = False
         self.ends = 0  # how many watches end with a frame of it
@@ -46,7 +44,9 @@ class CodeWatch(Scanner):
         self._disable = self._api.DISABLE
         self._codes: Dict[int, CodeEntry] = {}  # an entry keeps its code alive
         self._ends: Dict[int, List[Callable[[Any], None]]] = {}  # by the id of a frame
-        self._writes: Dict[int, List[Write]] = {}  # by the ident of the thread that writes
+        self._stops: Dict[int, Any] = {}  # by the ident of a thread that is to stop
+        self._dicts = dict_watch.get_watcher(self._api, monitor.tool)
+        self._dict_writes: List[Any] = [] if self._dicts is None else self._dicts.writes
         events = self._api.events
         monitor.use_extra(
             self,
@@ -84,8 +84,6 @@ class CodeWatch(Scanner):
             self._restart()
 
     def _restart(self) -> None:
-        for entry in list(self._codes.values()):
-            entry.disabled.clear()
         self._api.restart_events()
 
     def watch_stores(self, code: Any, name: str, note: StoreNote) -> Callable[[], None]:
@@ -128,28 +126,18 @@ class CodeWatch(Scanner):
 
         return restore
 
-    def expect(self, write: Write) -> None:
-        """A watched dict is being written: look at it at the next instruction of that frame."""
-        writes = self._writes.setdefault(get_ident(), [])
-        writes.append(write)
-        frame = write[2]
-        if frame is None:
-            return
-        code = frame.f_code
-        entry = self._codes.get(id(code))
-        if entry is None or not entry.takes_instructions:
-            entry = self._entry(code)
-            entry.takes_instructions = True
-            self._apply(entry)
-        if entry.disabled:
-            following = code_stores.map_following(code).get(write[3])
-            if following in entry.disabled:
-                entry.kept.add(following)
-                self._restart()
-
     def expect_stop(self, stop: Any) -> None:
         """Stop at the next instruction of a frame."""
-        self.expect((stop, None, stop.frame, stop.frame.f_lasti))
+        self._stops[get_ident()] = stop
+        self._take_instructions(stop.frame.f_code)
+        self._restart()
+
+    def _take_instructions(self, code: Any) -> CodeEntry:
+        entry = self._entry(code)
+        if not entry.takes_instructions:
+            entry.takes_instructions = True
+            self._apply(entry)
+        return entry
 
     # -- scanning -------------------------------------------------------------------------------
 
@@ -169,13 +157,13 @@ class CodeWatch(Scanner):
                 self._apply(entry)
 
     def is_watched(self, code: Any) -> bool:
-        return id(code) in self._codes
+        return id(code) in self._codes or bool(self._dict_writes)
 
     def on_line(self, frame: Any, line: int) -> bool:
         """Called by the line monitor for code that is watched; whether this line must stay on."""
         entry = self._codes.get(id(frame.f_code))
         if entry is None:
-            return False
+            return self._has_written(frame)
         if entry.is_scanned:
             try:
                 self.look(frame, line)
@@ -186,19 +174,21 @@ class CodeWatch(Scanner):
         return offset in entry.stores or offset in entry.kept or self._has_written(frame)
 
     def _has_written(self, frame: Any) -> bool:
-        writes = self._writes.get(get_ident()) if self._writes else None
-        return bool(writes) and any(write[2] is frame for write in writes or ())
+        if any(write[0] is frame for write in self._dict_writes):
+            return True
+        stop = self._stops.get(get_ident()) if self._stops else None
+        return stop is not None and stop.frame is frame
 
     # -- called by the interpreter --------------------------------------------------------------
 
     def _on_instruction(self, code: Any, offset: int) -> Any:
         entry = self._codes.get(id(code))
-        if entry is None:
-            return self._disable
         try:
-            if self._writes and self._deliver(_getframe(1)):
-                entry.kept.add(offset)
+            if (self._dict_writes or self._stops) and self._deliver(_getframe(1)):
+                self._take_instructions(code).kept.add(offset)
                 return None
+            if entry is None:
+                return self._disable
             notes = entry.stores.get(offset)
             if notes is not None:
                 frame = _getframe(1)
@@ -207,24 +197,31 @@ class CodeWatch(Scanner):
                 return None
         except Exception:  # raised from here, it would be the program's
             return None
-        if offset in entry.kept:
-            return None
-        entry.disabled.add(offset)
-        return self._disable
+        return None if offset in entry.kept else self._disable
 
     def _deliver(self, frame: Any) -> bool:
-        """Look at the writes that were noted in this frame."""
-        ident = get_ident()
+        """Look at what was written in this frame, and make the stop that was decided there."""
         if not self._has_written(frame):
             return False
-        writes = self._writes.pop(ident)
-        for watch, old, writer, offset in writes:
-            watch.settle_write(old, writer if writer is frame else frame, offset)
+        for noter, offset in self.take_writes(frame):
+            noter.settle_write(frame, offset)
+        stop = self.take_stop(frame)
+        if stop is not None:
+            stop.make()
         return True
 
-    def take_writes(self) -> List[Write]:
-        """What the current thread has written and was not looked at yet."""
-        return self._writes.pop(get_ident(), [])
+    def take_writes(self, frame: Any) -> List[Tuple[Any, int]]:
+        """Who wants to know of the writes to dicts that this frame has made, and where it did."""
+        if self._dicts is None or not self._dict_writes:
+            return []
+        writes = self._dicts.take(frame)
+        return [(noter, offset) for _frame, noters, offset in writes for noter in noters]
+
+    def take_stop(self, frame: Any) -> Optional[Any]:
+        stop = self._stops.get(get_ident())
+        if stop is None or stop.frame is not frame:
+            return None
+        return self._stops.pop(get_ident())
 
     def _on_call(self, code: Any, _offset: int, function: Any, _argument: Any) -> Any:
         try:
@@ -247,7 +244,7 @@ class CodeWatch(Scanner):
         entry = self._codes.get(id(code))
         if entry is not None:
             frame = _getframe(1)
-            if self._writes:
+            if self._dict_writes or self._stops:
                 self._deliver(frame)
             self._leave(entry, frame)
 
@@ -266,7 +263,8 @@ class CodeWatch(Scanner):
             self._monitor.set_extra_events(entry.code, 0)
         self._codes.clear()
         self._ends.clear()
-        self._writes.clear()
+        self._stops.clear()
+        dict_watch.close_watcher()
         self.watches = ()
         self._roots.clear()
 

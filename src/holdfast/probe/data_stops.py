@@ -53,8 +53,8 @@ class PendingStop(NamedTuple):
     hits: List[Hit]
     line: int
 
-    def settle_write(self, _old: Any, frame: Any, _offset: int) -> None:
-        stop(frame, self.hits, self.line if frame is self.frame else None)
+    def make(self) -> None:
+        stop(self.frame, self.hits, self.line)
 
 
 _REPORTS: Dict[int, Report] = {}  # by the ident of a thread

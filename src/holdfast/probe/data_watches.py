@@ -279,12 +279,6 @@ class Watch:
         except Exception:  # raised from here, it would be the program's
             pass
 
-    def note_coming_write(self, old: Any, _new: Any, frame: Any) -> None:
-        """A dict is about to be written: look at it afterwards."""
-        watch = code_watch.current_watch()
-        if watch is not None and frame is not None:
-            watch.expect((self, old, frame, frame.f_lasti))
-
     def note_store(self, frame: Any, offset: int) -> None:
         """A local or a cell was stored."""
         place = self.place
@@ -316,6 +310,12 @@ class Watch:
             return None
         return code_stores.find_local_stores(frame.f_code, place.text).get(frame.f_lasti)
 
+    def collect_write(self, frame: Any, line: Optional[int]) -> List[Hit]:
+        """What to tell of a write to a dict, at a stop that comes before its event."""
+        change = self.look()
+        hit = None if change is None else self.decide(change, frame, line)
+        return [] if hit is None else [hit]
+
     def collect_store(self, frame: Any, line: Optional[int]) -> List[Hit]:
         """What to tell of a store, at a stop that comes before its event."""
         self.note_position(frame)
@@ -325,15 +325,17 @@ class Watch:
         hit = self.decide(Change(old, new), frame, line)
         return [] if hit is None else [hit]
 
-    def settle_write(self, old: Any, frame: Any, offset: int) -> None:
-        """A dict was written. `old` is what the place held before, if it is known."""
-        new = _read_place(self.place)
-        if old is MISSING and new is self.last:
-            change = self.look()  # its content was
+    def settle_write(self, frame: Any, offset: int) -> None:
+        """A dict was written: the one that is the place, or the value there."""
+        old, new = self.last, _read_place(self.place)
+        if self.is_quiet(old, new):
+            self.last = new
+        elif new is not old:
+            self._settle(old, new, frame, offset)
+        else:
+            change = self.look()
             if change is not None:
                 self._stop_if_wanted(change, frame, _line_of_write(frame, offset))
-            return
-        self._settle(old, new, frame, offset)
 
     def _settle(self, old: Any, new: Any, frame: Any, offset: int) -> None:
         if self._is_wanted(old, new, frame):
@@ -507,9 +509,9 @@ def _begin_attribute(watch: Watch, place: AttributePlace) -> None:
 
 def _begin_dict(watch: Watch, place: DictPlace) -> None:
     held = place.find_dict()
-    watcher = dict_watch.get_watcher() if dict_watch.is_plain_key(place.key) else None
     if _MONITORS:
         _require_scanner()
+    watcher = dict_watch.get_watcher() if dict_watch.is_plain_key(place.key) else None
     if watcher is None:
         _begin_item(watch, place)
         return
@@ -626,7 +628,9 @@ class WatchTable:
     # -- modules that are not imported yet ------------------------------------------------------
 
     def _await_modules(self) -> None:
-        watcher = dict_watch.get_watcher() if self._pending or self._unwatch_modules else None
+        watcher = None
+        if self._pending and find_scanner() is not None:
+            watcher = dict_watch.get_watcher()
         if self._unwatch_modules is not None:
             self._unwatch_modules()
             self._unwatch_modules = None
@@ -635,14 +639,13 @@ class WatchTable:
                 sys.modules, dict_watch.ANY_KEY, self, _do_nothing
             )
 
-    def note_coming_write(self, _old: Any, _new: Any, frame: Any) -> None:
-        """`sys.modules` is about to get a module: look at it afterwards."""
-        watch = code_watch.get_watch()
-        if watch is not None and frame is not None:
-            watch.expect((self, MISSING, frame, frame.f_lasti))
-
-    def settle_write(self, _old: Any, _frame: Any, _offset: int) -> None:
+    def settle_write(self, _frame: Any, _offset: int) -> None:
+        """`sys.modules` has got a module."""
         self.begin_pending()
+
+    def collect_write(self, _frame: Any, _line: Optional[int]) -> List[Hit]:
+        self.begin_pending()
+        return []
 
     def begin_pending(self) -> None:
         """Begin what waits for a module that is there now."""
@@ -669,14 +672,12 @@ class WatchTable:
         hits: List[Hit] = []
         line: Optional[int] = scanner.last_line(frame)
         if _MONITORS:
-            for watch, _old, writer, offset in scanner.take_writes():
-                if writer is not frame:
-                    continue
+            for noter, offset in scanner.take_writes(frame):
                 line = _line_of_write(frame, offset)
-                if isinstance(watch, Watch):
-                    hits += _list_hits(watch, frame, line)
-                elif isinstance(watch, data_stops.PendingStop):
-                    hits += watch.hits
+                hits += noter.collect_write(frame, line)
+            pending = scanner.take_stop(frame)
+            if pending is not None:
+                hits, line = hits + pending.hits, pending.line
             for watch in list(self.watches.values()):
                 store = watch.find_last_store(frame)
                 if store is not None:
@@ -702,12 +703,6 @@ class WatchTable:
         data_stops.reset()
         self.clear()
         close()
-
-
-def _list_hits(watch: Watch, frame: Any, line: Optional[int]) -> List[Hit]:
-    change = watch.look()
-    hit = None if change is None else watch.decide(change, frame, line)
-    return [] if hit is None else [hit]
 
 
 def _is_global(data_id: Any) -> bool:

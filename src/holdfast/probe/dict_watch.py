@@ -1,29 +1,34 @@
 """Notices writes to a dict in place, from Python 3.12 on: `PyDict_Watch`, through ctypes.
 
 The interpreter calls us *before* each write to a watched dict, in the thread that writes, with the
-dict half way. So the write is only noted there; `code_watch` looks at it one instruction later.
+dict half way. Another thread must not run in between, or both would free the same value: so the
+function that is called does not call anything by Python's own instructions, at which it could
+release the lock of the interpreter. It notes the write and has the next instruction of the code
+that writes reported; `code_watch` looks at the dict there.
 """
 
 from __future__ import annotations
 
 import atexit
 import ctypes
+import dis
+import functools
 import sys
+import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
-
-from .fingerprints import MISSING
 
 try:
     from _ctypes import PyObj_FromPtr as _object_at
 except ImportError:  # another implementation of Python, which has no watchers either
     _object_at = None  # type: ignore[assignment]
 
-_ADDED, _MODIFIED, _DELETED, _CLONED, _CLEARED, _DEALLOCATED = range(6)
-_getframe = sys._getframe
+_DEALLOCATED = 5  # of the events, PyDict_EVENT_DEALLOCATED
+_AFTER_YIELD_FROM = 2  # the argument of RESUME
+_MAX_WRITES = 1000
 
-# Has `is_quiet(old, new)`, which rules out most writes, and for others
-# `note_coming_write(old, new, frame)`, called before the write.
+# Has `settle_write(frame, offset)`, called after a write, with the place in the code that wrote.
 Noter = Any
+Write = Tuple[Any, Tuple[Noter, ...], int]  # the frame, who wants to know, the offset of the write
 ANY_KEY: Any = object()
 _PLAIN_KEYS = frozenset((str, int, float, bool, bytes, type(None)))
 
@@ -35,10 +40,16 @@ def is_plain_key(key: Any) -> bool:
 class DictNotes:
     """Who wants to know what about one dict. It does not keep the dict alive."""
 
+    __slots__ = ("all", "by_key", "ends", "of_any")
+
     def __init__(self) -> None:
         self.by_key: Dict[Any, Tuple[Noter, ...]] = {}
         self.of_any: Tuple[Noter, ...] = ()
+        self.all: Tuple[Noter, ...] = ()  # of every key
         self.ends: Tuple[Callable[[], None], ...] = ()
+
+    def join(self) -> None:
+        self.all = sum(self.by_key.values(), ()) + self.of_any
 
     def is_empty(self) -> bool:
         return not (self.by_key or self.of_any)
@@ -47,8 +58,11 @@ class DictNotes:
 class DictWatcher:
     """Our one of the eight watchers that an interpreter has room for."""
 
-    def __init__(self) -> None:
+    def __init__(self, tool_events: ToolEvents) -> None:
         self._dicts: Dict[int, DictNotes] = {}
+        self._tool_events = tool_events
+        self.writes: List[Write] = []
+        self.sites: Dict[Tuple[int, int], bool] = {}  # where in which code a write was seen
         api = ctypes.PyDLL(None)  # an object of our own: the types of its functions are ours too
         kind = ctypes.PYFUNCTYPE(
             ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p
@@ -68,7 +82,7 @@ class DictWatcher:
     def watch(
         self, held: Any, key: Any, noter: Noter, end: Callable[[], None]
     ) -> Callable[[], None]:
-        """Tell the noter before each write to the key; call `end` when the dict is gone."""
+        """Tell the noter of each write to the key; call `end` when the dict is gone."""
         number = id(held)
         notes = self._dicts.get(number)
         if notes is None:
@@ -79,6 +93,7 @@ class DictWatcher:
         else:
             notes.by_key[key] = (*notes.by_key.get(key, ()), noter)
         notes.ends = (*notes.ends, end)
+        notes.join()
         entry = notes
 
         def restore() -> None:
@@ -102,49 +117,111 @@ class DictWatcher:
             atexit.unregister(self.close)
 
     def _make_callback(self) -> Any:
-        dicts, missing = self._dicts, MISSING
+        callback = make_callback(self._dicts, self.writes, self.sites, self._tool_events)
+        return _without_checks(callback)
 
-        def callback(event: int, number: int, key: Optional[int], new: Optional[int]) -> int:
-            notes = dicts.get(number)
-            if notes is None:
-                return 0
-            try:
-                if key is None:
-                    _note_whole(event, number, notes, dicts)
+    def take(self, frame: Any) -> List[Write]:
+        """The writes of one frame that nobody has looked at yet."""
+        found = [write for write in self.writes if write[0] is frame]
+        for write in found:
+            self.writes.remove(write)
+        if len(self.writes) > _MAX_WRITES:  # of frames that never went on
+            self.writes.clear()
+        return found
+
+
+def make_callback(
+    dicts: Dict[int, DictNotes],
+    writes: List[Write],
+    sites: Dict[Tuple[int, int], bool],
+    tool_events: ToolEvents,
+) -> Any:
+    """The function for Python to call. Everything that it does is done by functions in C."""
+    objects, frames, kinds, ids = _Objects(), _Frames(), _Kinds(), _Ids()
+    events, restart, wanted_events = tool_events.events, tool_events.restart, tool_events.wanted
+    plain = _PLAIN_KEYS
+
+    def callback(event: int, number: int, key: Optional[int], new: Optional[int]) -> int:
+        nonlocal writes
+        try:
+            notes = dicts[number]
+            if key is None:
+                if event == _DEALLOCATED:
+                    _end(number, dicts)  # may call anything: nobody else has this dict
                     return 0
-                name = _object_at(key)
-                # Hashing any other key would run the program's code here.
-                wanted = notes.by_key.get(name) if type(name) in _PLAIN_KEYS else None
-                if wanted is not None:
-                    old = dict.get(_object_at(number), name, missing)
-                    value = missing if new is None else _object_at(new)
-                    for noter in wanted:
-                        if not noter.is_quiet(old, value):
-                            noter.note_coming_write(old, value, _getframe(1))
-                for noter in notes.of_any:
-                    noter.note_coming_write(missing, missing, _getframe(1))
-            except Exception:  # it would be printed, in the middle of the program's write
-                pass
-            return 0
+                noters = notes.all
+            else:
+                name = objects[key]
+                noters = notes.of_any
+                # Hashing any other key would run the program's code.
+                if kinds[name] in plain and name in notes.by_key:
+                    noters = notes.by_key[name] + noters
+            if noters:
+                frame = frames[1]
+                code = frame.f_code
+                offset = frame.f_lasti
+                site = (ids[code], offset)
+                if site not in sites:
+                    sites[site] = True
+                    now = events[code]
+                    if now & wanted_events != wanted_events:
+                        events[code] = now | wanted_events
+                    -restart
+                writes += ((frame, noters, offset),)
+        except Exception:  # it would be printed, in the middle of the program's write
+            pass
+        return 0
 
-        return callback
+    return callback
 
 
-def _note_whole(event: int, number: int, notes: DictNotes, dicts: Dict[int, DictNotes]) -> None:
-    """The dict is cleared, filled with a copy of another one, or gone."""
-    if event == _DEALLOCATED:
-        dicts.pop(number, None)
-        for end in notes.ends:
-            end()
-        return
-    held = _object_at(number)
-    frame = _getframe(2)
-    for key, wanted in list(notes.by_key.items()):
-        old = dict.get(held, key, MISSING)
-        for noter in wanted:  # whoever looks at it later reads the value again
-            noter.note_coming_write(old, MISSING, frame)
-    for noter in notes.of_any:
-        noter.note_coming_write(MISSING, MISSING, frame)
+class _Objects:
+    """`objects[address]` is the object there. These classes call functions in C by operators."""
+
+    __getitem__ = staticmethod(_object_at)
+
+
+class _Frames:
+    __getitem__ = staticmethod(sys._getframe)
+
+
+class _Kinds:
+    __getitem__ = type
+
+
+class _Ids:
+    __getitem__ = staticmethod(id)
+
+
+class ToolEvents:
+    """The events of code for our `sys.monitoring` tool: `events[code]` reads and sets them."""
+
+    def __init__(self, api: Any, tool: int) -> None:
+        self.wanted: int = api.events.INSTRUCTION | api.events.LINE
+        read = functools.partial(api.get_local_events, tool)
+        write = functools.partial(api.set_local_events, tool)
+        methods = {"__getitem__": staticmethod(read), "__setitem__": staticmethod(write)}
+        self.events: Any = type("Events", (), methods)()
+        self.restart: Any = type("Restart", (), {"__neg__": staticmethod(api.restart_events)})()
+
+
+def _end(number: int, dicts: Dict[int, DictNotes]) -> None:
+    for end in dicts.pop(number).ends:
+        end()
+
+
+def _without_checks(function: Any) -> Any:
+    """The same function, entered without releasing the interpreter's lock if others wait for it.
+
+    Python does that where a function begins, unless it goes on from a `yield from`; the argument
+    of the first instruction says which of the two it is.
+    """
+    code = function.__code__
+    raw = bytearray(code.co_code)
+    begin = next(at for at in range(0, len(raw), 2) if raw[at] == dis.opmap["RESUME"])
+    raw[begin + 1] = _AFTER_YIELD_FROM
+    quiet = code.replace(co_code=bytes(raw), co_linetable=b"")  # nor any events of its lines
+    return types.FunctionType(quiet, function.__globals__, code.co_name, None, function.__closure__)
 
 
 def _remove(notes: DictNotes, key: Any, noter: Noter, end: Callable[[], None]) -> None:
@@ -160,6 +237,7 @@ def _remove(notes: DictNotes, key: Any, noter: Noter, end: Callable[[], None]) -
     if end in ends:
         ends.remove(end)
     notes.ends = tuple(ends)
+    notes.join()
 
 
 _WATCHER: Optional[DictWatcher] = None
@@ -167,14 +245,20 @@ _WATCHER: Optional[DictWatcher] = None
 
 def is_possible() -> bool:
     is_new_enough = sys.version_info >= (3, 12) and sys.implementation.name == "cpython"
-    return is_new_enough and _object_at is not None
+    return is_new_enough and _object_at is not None and _is_locked()
 
 
-def get_watcher() -> Optional[DictWatcher]:
-    """The watcher, created if need be; None if the interpreter has no room for it."""
+def _is_locked() -> bool:
+    """Without the interpreter's lock, other threads run in between whatever we do."""
+    is_enabled: Callable[[], bool] = getattr(sys, "_is_gil_enabled", lambda: True)
+    return is_enabled()
+
+
+def get_watcher(api: Any = None, tool: int = -1) -> Optional[DictWatcher]:
+    """The watcher, created if need be with a tool; None if the interpreter has no room for it."""
     global _WATCHER
-    if _WATCHER is None and is_possible():
-        _WATCHER = DictWatcher()
+    if _WATCHER is None and api is not None and is_possible():
+        _WATCHER = DictWatcher(ToolEvents(api, tool))
     return _WATCHER if _WATCHER is not None and _WATCHER.is_open() else None
 
 

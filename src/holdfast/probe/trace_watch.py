@@ -106,7 +106,7 @@ class TraceWatch(Scanner):
         try:
             stops = self.take_stops(frame)
             for stop in stops:
-                stop.settle_write(None, frame, 0)
+                stop.make()
             if stops and not self._needs(frame):
                 self._frames.pop(id(frame), None)
                 _OBSERVERS["change"](None)
