@@ -36,7 +36,7 @@ bench: .venv/.dev
 
 # One phase after the other, also under `make -j`; the first that fails ends it.
 test: .venv/.dev system
-	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory lint .venv/.editor_client
 	@$(BIN)/pytest -q -n 2
 
 lint: .venv/.dev
@@ -86,10 +86,21 @@ $(BIN)/python:
 	@$(PIP) install -c requirements.lock -e '.[dev]'
 	@touch .venv/.runtime $@
 
-# Attaching to a running process by its pid needs gdb; nothing else does.
+# Microsoft's own client of debug adapters, which tests drive the door for editors with.
+EDITOR_CLIENT := tests/server/dap/editor_client
+.venv/.editor_client: $(EDITOR_CLIENT)/package-lock.json | $(BIN)/python
+	@mkdir -p .venv/editor_client
+	@cp $(EDITOR_CLIENT)/package.json $< $(EDITOR_CLIENT)/.npmrc .venv/editor_client/
+	@if command -v npm >/dev/null; then cd .venv/editor_client && npm ci --no-progress --loglevel=error >/dev/null; \
+	else echo "note: there is no npm here: tests with a foreign editor are skipped"; fi
+	@touch $@
+
+# Attaching to a running process by its pid needs gdb, and a test Node. Nothing else does.
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq
 system:
-	@command -v gdb >/dev/null && exit 0; \
+	@missing="$$(command -v gdb >/dev/null || echo gdb) $$(command -v npm >/dev/null || echo nodejs npm)"; \
+	[ -n "$$(echo $$missing)" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ]; then as=env; elif [ -n "$$CI" ]; then as="sudo -n"; else as=false; fi; \
-	{ $$as $(APT) update && $$as $(APT) install -y --no-install-recommends gdb; } >/dev/null 2>&1 \
-	|| echo "note: there is no gdb here, and none to be had: attaching by pid will not work"
+	{ $$as $(APT) update && $$as $(APT) install -y --no-install-recommends $$missing; } >/dev/null 2>&1 \
+	|| echo "note: these are not here, and not to be had: $$missing"; \
+	command -v gdb >/dev/null || echo "note: there is no gdb here: attaching by pid will not work"

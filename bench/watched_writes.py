@@ -20,10 +20,10 @@ def measure(server: Server, pythons: dict[str, str]) -> list[Ratio]:
     """`pythons` has the path of an interpreter by its version."""
     ratios = []
     for version, python in pythons.items():
-        before, after = _run(server, python)
+        plain, before, after = _run(server, python)
         for (name, limit), taken in zip(_WATCHED.items(), after, strict=False):
             label = f"{version}: {name} = …, watched"
-            ratios.append(Ratio(label, "ns", taken, "a plain attribute", before[0], limit))
+            ratios.append(Ratio(label, "ns", taken, "a plain attribute", plain[0], limit))
         rest = zip(_UNWATCHED, before[len(_WATCHED) :], after[len(_WATCHED) :], strict=True)
         for name, then, now in rest:
             label = f"{version}: {name}"
@@ -31,12 +31,17 @@ def measure(server: Server, pythons: dict[str, str]) -> list[Ratio]:
     return ratios
 
 
-def _run(server: Server, python: str) -> tuple[list[float], list[float]]:
-    ready = {"file": str(_PROGRAM), "line": find_marked_line(_PROGRAM, "ready")}
+def _run(server: Server, python: str) -> list[list[float]]:
+    """The times of each loop: before any stop, after one, and while its writes are watched."""
+    stops = [
+        {"file": str(_PROGRAM), "line": find_marked_line(_PROGRAM, marker)}
+        for marker in ("looked", "ready")
+    ]
     with contextlib.closing(HttpClient(server.url)) as http:
         path = "/sessions/" + http.request("POST", "/sessions", {})["session_id"]
-        launch = {"script": str(_PROGRAM), "python": python, "breakpoints": [ready], "wait": True}
+        launch = {"script": str(_PROGRAM), "python": python, "breakpoints": stops, "wait": True}
         http.request("POST", f"{path}/launch", launch)
+        http.request("POST", f"{path}/continue", {"wait": True})
         watches = [{"name": name, "condition": "new == -1"} for name in _WATCHED]
         made = http.request("POST", f"{path}/data-breakpoints", watches)
         if not all(point["verified"] for point in made["breakpoints"]):
@@ -47,5 +52,5 @@ def _run(server: Server, python: str) -> tuple[list[float], list[float]]:
         output = http.request("GET", f"{path}/output?type=stdout")["outputs"]
         http.request("DELETE", f"{path}/breakpoints")
         http.request("DELETE", path)
-    before, after = json.loads("".join(entry["text"] for entry in output))
-    return before, after
+    times: list[list[float]] = json.loads("".join(entry["text"] for entry in output))
+    return times

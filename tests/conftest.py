@@ -11,7 +11,7 @@ import pytest
 from harness import Server, Session
 from interpreters import Interpreter, find_interpreters
 
-pytest_plugins = ["store_engines"]
+pytest_plugins = ["editor_fixtures", "embed_adapters", "store_engines"]
 
 
 def pytest_configure() -> None:

@@ -70,6 +70,29 @@ OUTPUTS = {
         asked: nobody
         """,
 }
+EMBEDDED = {
+    "adapter_in_thread.py": """\
+        an editor can join on a port: True
+        can fire: [True, True]
+        stopped: breakpoint ["name='cake'", 'price=12']
+        the caller: main
+        stopped: function breakpoint 18
+        three steps later: 12
+        logged: ['tea for 6', 'cake for 12', 'jam for 4']
+        printed: to pay: 16
+        awaited: ZeroDivisionError with 18
+        after the end: adapter not running
+        """,
+    "watch_a_value.py": """\
+        watching: True
+        0 -> 6, by add: self.total += price
+        6 -> 18, by add: self.total += price
+        18 -> 12, by describe: cart.total -= cart.prices[cheapest]
+        12 -> 16, by add: self.total += price
+        ended: to pay: 16
+        """,
+}
+OUTPUTS.update(EMBEDDED)
 CALLS = [name for name in OUTPUTS if name.startswith("calls_")]
 
 
@@ -110,3 +133,8 @@ def test_every_example_of_calls_is_run() -> None:
 def test_an_example_of_an_agent_prints_what_it_should(tmp_path: Path, name: str) -> None:
     """The other example of an agent, `agent_loop.py`, is run by the tests of the command line."""
     assert run(name, HOLDFAST_HOME=str(tmp_path)) == expected_output(name)
+
+
+@pytest.mark.parametrize("name", EMBEDDED)
+def test_an_example_of_the_debugger_in_a_thread_prints_what_it_should(name: str) -> None:
+    assert run(name) == expected_output(name)

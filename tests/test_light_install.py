@@ -188,6 +188,13 @@ main()
 """
 
 
+@pytest.mark.slow
+def test_the_debugger_in_a_thread_says_what_to_install(light: LightInstall) -> None:
+    code, _output, errors = light.run(str(light.python), "-c", "import holdfast.embed")
+    assert code == 1
+    assert INSTALL_LINE in errors
+
+
 def test_a_command_names_the_one_part_that_is_missing(tmp_path: Path) -> None:
     argv = [sys.executable, "-c", WITHOUT, "uvicorn", "serve", "--data-dir", str(tmp_path)]
     ran = subprocess.run(argv, capture_output=True, text=True, timeout=60)

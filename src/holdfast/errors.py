@@ -7,14 +7,14 @@
     │   ├── EvaluationFailed  AssignmentFailed
     │   ├── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  InvalidAgentBreakpoint
     │   ├── InvalidAgentRule  InvalidProjectFile
-    │   └── CidMismatch  CommandRejected
+    │   └── CidMismatch  CommandRejected  UnsupportedRequest
     ├── NotFound          the id names nothing, or nothing any more
     │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
     │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  ProcessNotFound
     │   ├── FileMissing  SourceNotFound
     │   └── CallNotFound  CidNotFound  CallBreakpointNotFound
     ├── WrongState        the right request at the wrong time
-    │   └── ThreadNotHeld  AlreadyDecided  CallCompleted
+    │   └── ThreadNotHeld  AlreadyDecided  CallCompleted  NoException  EditorNotReady
     ├── TimedOut          the debugger, or the application, did not answer in time
     │   └── EvaluationTimedOut  DecisionTimedOut  AgentTimedOut
     ├── Failure           something of ours, or the target, broke
@@ -199,6 +199,13 @@ class AssignmentFailed(InvalidInput):
     default_hint = "Give `name` of an existing variable and `value` as a Python expression."
 
 
+class UnsupportedRequest(InvalidInput):
+    """An editor asked for something that this debug adapter does not do."""
+
+    code = "EDITOR_REQUEST_UNSUPPORTED"
+    default_hint = "The answer to `initialize` says what is supported."
+
+
 # -- the id names nothing ------------------------------------------------------------------------
 
 
@@ -312,6 +319,20 @@ class CallCompleted(WrongState):
 
     code = "CALL_ALREADY_COMPLETED"
     default_hint = "GET /api/calls/{call_id} shows how it ended."
+
+
+class NoException(WrongState):
+    """The thread stands still, but not because of an exception."""
+
+    code = "THREAD_NO_EXCEPTION"
+    default_hint = "Ask while the program is stopped at an exception."
+
+
+class EditorNotReady(WrongState):
+    """A request of an editor that comes too early, or twice."""
+
+    code = "EDITOR_NOT_READY"
+    default_hint = "Send initialize first, then launch or attach."
 
 
 # -- no answer in time ---------------------------------------------------------------------------

@@ -2523,6 +2523,16 @@ export interface Difference {
   right?: string;
 }
 
+/** Where an editor joins a session: the address of a debug adapter. */
+export interface EditorDoor {
+  /** The session. */
+  session_id: string;
+  /** The host: always of this machine. */
+  host: string;
+  /** The port. */
+  port: number;
+}
+
 /** Which application ends. */
 export interface EndFields {
   /** The session that `POST /api/call/session` gave. */
@@ -2915,6 +2925,10 @@ export interface Hover {
   type?: string;
   /** How many items, characters or bytes it has. */
   length?: number;
+  /** How many of its children are items; the attributes come after. */
+  indexed?: number;
+  /** Of a collection with attributes of its own: how many it has. */
+  attributes?: number;
   /** Of a part of a string or of bytes: where it begins. */
   start?: number;
   /** Of such a part: whether more follows it. */
@@ -3822,6 +3836,7 @@ export type ProgramEvent =
   | ProgramSavedEvent
   | ProgramExpiredEvent
   | ProgramTerminatingEvent
+  | ProgramJumpedEvent
   | ProgramTerminatedEvent;
 
 /** A client chose which exceptions stop the program. */
@@ -3916,6 +3931,26 @@ export interface ProgramInputWantedEvent {
   timestamp: string | null;
   /** The last line that it wrote without an end. */
   prompt: string;
+}
+
+/** A client set the line at which a held thread goes on. */
+export interface ProgramJumpedEvent {
+  /** Its number within its session. */
+  seq: number;
+  /** The session that it is of. */
+  session_id: string;
+  /** Its type. */
+  event: "jumped";
+  /** The same type. */
+  type: "jumped";
+  /** When, as an ISO 8601 time in UTC. */
+  timestamp: string | null;
+  /** The thread. */
+  thread_id: number;
+  /** The path of the file. */
+  file: string;
+  /** The line. */
+  line: number;
 }
 
 /** A program is about to be started. */
@@ -4300,6 +4335,8 @@ export interface ProgramTerminatingEvent {
   type: "terminating";
   /** When, as an ISO 8601 time in UTC. */
   timestamp: string | null;
+  /** Who asked for it, if that is known, such as an editor. */
+  by: string | null;
 }
 
 /** The program, or a library such as coverage.py, took the debugger's tracing away. */
@@ -4670,6 +4707,8 @@ export interface ServerInfo {
   warm_interpreters: Record<string, number>;
   /** Where this interface is described. */
   documentation: string;
+  /** The port on loopback at which editors get in, as debug adapter clients. */
+  dap_port: number | null;
 }
 
 /** That the server knows the secret in `server.json`. */
@@ -5176,6 +5215,10 @@ export interface Variable {
   type?: string;
   /** How many items, characters or bytes it has. */
   length?: number;
+  /** How many of its children are items; the attributes come after. */
+  indexed?: number;
+  /** Of a collection with attributes of its own: how many it has. */
+  attributes?: number;
   /** Of a part of a string or of bytes: where it begins. */
   start?: number;
   /** Of such a part: whether more follows it. */
@@ -5270,6 +5313,10 @@ export interface Watch {
   type?: string;
   /** How many items, characters or bytes it has. */
   length?: number;
+  /** How many of its children are items; the attributes come after. */
+  indexed?: number;
+  /** Of a collection with attributes of its own: how many it has. */
+  attributes?: number;
   /** Of a part of a string or of bytes: where it begins. */
   start?: number;
   /** Of such a part: whether more follows it. */

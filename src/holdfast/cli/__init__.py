@@ -1,4 +1,4 @@
-"""The command line: `holdfast serve`, `demo`, `sessions`, `holds`, `calls`, `agent`.
+"""The command line: `holdfast serve`, `demo`, `sessions`, `holds`, `calls`, `agent`, `dap`.
 
 Each command prints text for people, and with `--json` one JSON document for programs. The commands
 need the packages of the `server` extra. This module does not, so that it can say so.
@@ -6,14 +6,22 @@ need the packages of the `server` extra. This module does not, so that it can sa
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 
 def main() -> None:
-    try:
-        from holdfast.cli.commands import app
+    _run("commands")
 
-        app()
+
+def main_dap() -> None:
+    """`holdfast-dap`: `holdfast dap`, for editors that run a Python file as their adapter."""
+    _run("dap_command")
+
+
+def _run(module: str) -> None:
+    try:
+        importlib.import_module(f"holdfast.cli.{module}").app()
     except ModuleNotFoundError as problem:
         package = (problem.name or "").partition(".")[0]
         if package == "holdfast" or package in sys.stdlib_module_names:

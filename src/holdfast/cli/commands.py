@@ -15,6 +15,7 @@ from holdfast import __version__
 from holdfast.cli import replay_commands
 from holdfast.cli.agents.agent_app import agent
 from holdfast.cli.call_commands import calls, holds
+from holdfast.cli.dap_command import serve_editor
 from holdfast.cli.log_handler import QueueLogHandler
 from holdfast.cli.server_access import (
     AsJson,
@@ -80,6 +81,9 @@ def serve(
         int | None,
         typer.Option(min=0, help="Number of interpreters to keep warm for quick launches."),
     ] = None,
+    dap_port: Annotated[
+        int, typer.Option(min=0, help="Port for editors, on this machine only; 0 picks a free one.")
+    ] = 0,
 ) -> None:
     """Run the server in the foreground until SIGTERM or SIGINT."""
     import uvloop
@@ -101,7 +105,7 @@ def serve(
     try:
         secret = _take_token(token_file)
         place = discovery.data_dir(data_dir)
-        options = ServerOptions(host, port, place, ready_file, secret, pool_size)
+        options = ServerOptions(host, port, place, ready_file, secret, pool_size, dap_port)
         uvloop.run(run(options, print_note))
     except HoldfastError as problem:
         complain(problem.message, problem.hint)
@@ -150,6 +154,7 @@ def sessions(as_json: AsJson = False, url: Url = None) -> None:
         console.print("no sessions")
 
 
+app.command("dap")(serve_editor)
 calls.command("replay")(replay_commands.replay)
 calls.command("test")(replay_commands.write_test)
 app.add_typer(calls, name="calls")

@@ -7,7 +7,6 @@ breakpoint for each line, with a condition that makes it ask our rules.
 from __future__ import annotations
 
 import contextlib
-import sys
 import threading
 from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
 
@@ -142,17 +141,21 @@ def set_functions(db: Any, specs: List[Dict[str, Any]]) -> None:
     """Replace the function breakpoints. They are found by `function_table`, not by pydevd."""
     TABLE.functions = TABLE.replace([rule.id for rule in TABLE.functions], specs)
     FUNCTIONS.set_rules(TABLE.functions)
-    monitor = line_monitor.get_monitor()
+    # Without any, there is no need for a tool.
+    monitor = line_monitor.get_monitor() if specs else line_monitor.current_monitor()
     if monitor is not None:
         monitor.update_functions()
-    elif hasattr(sys, "monitoring"):
-        _set_pydevd_functions(db)
-    else:
+    elif getattr(db, "_holdfast_traces_little", False):
         db.on_breakpoints_changed()
+    else:
+        _set_pydevd_functions(db)
 
 
 def _set_pydevd_functions(db: Any) -> None:
-    """Without a tool of our own. pydevd knows bare names only, and then asks our rules."""
+    """Without tracing of our own, as behind an adapter: pydevd asks our rules.
+
+    It knows bare names, sees no module begin, and before 3.12 no generator.
+    """
     from _pydevd_bundle.pydevd_api import PyDevdAPI
     from _pydevd_bundle.pydevd_breakpoints import FunctionBreakpoint
 
@@ -215,7 +218,8 @@ def should_stop(db: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
     if breakpoint.condition != _ASK_RULES:
         return bool(_ORIGINAL["condition"](db, info, breakpoint, frame))
     if getattr(breakpoint, "func_name", "None") not in ("None", None):
-        rules = list(FUNCTIONS.find_rules(frame.f_code))
+        entry = FUNCTIONS.find_entry(frame.f_code)
+        rules = entry.rules if entry is not None else []
     else:
         rules = TABLE.on_line.get(breakpoint.breakpoint_id, [])
     if len(rules) == 1:  # nearly always, and at every pass of a hot line

@@ -137,6 +137,12 @@ def stop_watching_end() -> None:
 # -- describing -----------------------------------------------------------------------------------
 
 
+def describe_exception(error: BaseException, db: Any) -> Described:
+    """An exception that the program is stopped at, with its frames and what led to it."""
+    with silenced():
+        return _describe_as_possible(error, db)
+
+
 def _describe_as_possible(error: BaseException, db: Any) -> Described:
     """All there is to say; less of it where memory or the stack is too short for that."""
     for max_frames in (_MAX_FRAMES, 1):

@@ -206,7 +206,7 @@ def _find_file(files: Dict[str, Any], frame: Any) -> Optional[TracedFile]:
 
 
 def _may_stop_at_call(code: Any) -> bool:
-    return code.co_name == "<module>" or bool(FUNCTIONS.find_rules(code))
+    return code.co_name == "<module>" or FUNCTIONS.find_entry(code) is not None
 
 
 # -- called by the interpreter, in the thread that is traced ---------------------------------------
@@ -310,10 +310,10 @@ def _enter(frame: Any) -> None:
     if code.co_name == "<module>":
         FUNCTIONS.search_module(frame)
         return
-    rules = FUNCTIONS.find_rules(code)
+    entry = FUNCTIONS.find_entry(code)
     # A generator sends "call" each time that it goes on, too.
-    if rules and is_beginning(frame):
-        enter_function(frame, rules)
+    if entry is not None and is_beginning(frame):
+        enter_function(frame, entry)
 
 
 def _make_line_trace(files: Dict[str, Any], lines: Dict[int, Any]) -> Callable[..., Any]:

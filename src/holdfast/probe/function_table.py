@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from typing import Any, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple
 
 from . import server_messages, thread_suspension
 from .breakpoint_rules import STANDARD_LIBRARY, Rule, find_stopping, is_called_by_debugger
@@ -101,6 +101,16 @@ class _Search:
         return is_allowed
 
 
+class _Entry:
+    """The rules of one function, for as long as its code lives."""
+
+    def __init__(self, code: Any, forget: Callable[[Any], Any]) -> None:
+        self.rules: List[Rule] = []
+        self.is_complete = False  # its place has been looked up
+        self.is_standard = canonical(code.co_filename).startswith(STANDARD_LIBRARY)
+        self._reference = weakref.ref(code, forget)
+
+
 class FunctionTable:
     """The rules of function breakpoints, by the code objects that they concern."""
 
@@ -113,7 +123,7 @@ class FunctionTable:
         self._searches: List[_Search] = []
         self._by_place: Dict[Tuple[int, str], List[Tuple[str, Rule]]] = {}
         # By the id of a code object while it lives: code of two files may be equal.
-        self._by_code: Dict[int, Tuple[Any, List[Rule]]] = {}
+        self._by_code: Dict[int, _Entry] = {}
         self._libraries: Dict[str, bool] = {}
 
     def set_rules(self, rules: Sequence[Rule]) -> None:
@@ -129,15 +139,20 @@ class FunctionTable:
         if any(search.is_open for search in self._searches):
             self._search_loaded([search for search in self._searches if search.is_open])
 
-    def find_rules(self, code: Any) -> Sequence[Rule]:
-        """The rules that concern a function."""
-        known = self._by_code.get(id(code))
-        rules = known[1] if known is not None else ()
-        here = self._by_place.get((code.co_firstlineno, code.co_name))
-        if here is None:
-            return rules
-        file = canonical(code.co_filename)
-        return [*rules, *(rule for place, rule in here if place == file and rule not in rules)]
+    def find_entry(self, code: Any) -> Optional[_Entry]:
+        """The rules that concern a function; None if there are none."""
+        entry = self._by_code.get(id(code))
+        if entry is not None and entry.is_complete:  # at every call of a hot function
+            return entry
+        here = self._by_place.get((code.co_firstlineno, code.co_name), ())
+        file = canonical(code.co_filename) if here else ""
+        for place, rule in here:
+            if place == file:
+                self._add_rule(code, rule)
+        entry = self._by_code.get(id(code))
+        if entry is not None:
+            entry.is_complete = True
+        return entry
 
     def list_bare_names(self) -> Dict[str, int]:
         """The bare name of each function found so far, and the id of a rule for it."""
@@ -207,19 +222,22 @@ class FunctionTable:
                 self._add(search, code, qualname)
 
     def _add(self, search: _Search, code: Any, qualname: str) -> None:
-        number = id(code)
-        known = self._by_code.get(number)
-        if is_ours(code.co_filename) or (known is not None and search.rule in known[1]):
+        entry = self._by_code.get(id(code))
+        if is_ours(code.co_filename) or (entry is not None and search.rule in entry.rules):
             return
         file = canonical(code.co_filename)
-        if not search.note(file, code, qualname):
-            return
-        if known is None:
-            reference = weakref.ref(code, lambda _: self._by_code.pop(number, None))
-            known = self._by_code[number] = (reference, [])
-        known[1].append(search.rule)
-        if file not in self.files:
-            self.files |= {file}
+        if search.note(file, code, qualname):
+            self._add_rule(code, search.rule)
+            if file not in self.files:
+                self.files |= {file}
+
+    def _add_rule(self, code: Any, rule: Rule) -> None:
+        number, codes = id(code), self._by_code
+        entry = codes.get(number)
+        if entry is None:
+            entry = codes[number] = _Entry(code, lambda _: codes.pop(number, None))
+        if rule not in entry.rules:
+            entry.rules.append(rule)
 
     def _describe(self, file: str, names: Dict[str, Any]) -> _Module:
         return _Module(file, list_module_names(names), self._is_library(file, names))
@@ -247,21 +265,20 @@ def _is_library_file(file: str) -> bool:
 FUNCTIONS = FunctionTable()
 
 
-def enter_function(frame: Any, rules: Sequence[Rule]) -> None:
+def enter_function(frame: Any, entry: _Entry) -> None:
     """A function begins: stop there if a rule says so."""
-    if _is_debuggers_call(frame):
+    if _is_debuggers_call(frame, entry.is_standard):
         return
-    stopping = find_stopping(rules, frame)
+    stopping = find_stopping(entry.rules, frame)
     if stopping:
         thread_suspension.stop_here(frame, stopping, _FUNCTION_BREAKPOINT, "call")
 
 
-def _is_debuggers_call(frame: Any) -> bool:
+def _is_debuggers_call(frame: Any, is_standard: bool) -> bool:
     """Whether the debugger calls it: a library that it uses itself, or to show a value."""
     thread: Any = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
     if getattr(thread, "pydev_do_not_trace", False):
         return True
-    is_standard = canonical(frame.f_code.co_filename).startswith(STANDARD_LIBRARY)
     return is_standard and is_called_by_debugger(frame)
 
 

@@ -17,7 +17,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from . import thread_suspension
 from .function_table import FUNCTIONS, enter_function
 from .pydevd_access import canonical
-from .recursion_room import get_frame, with_room
+from .recursion_room import with_room
 
 Rules = Dict[int, List[Any]]  # line -> the rules there
 _BREAKPOINT = 111  # pydevd's CMD_SET_BREAK
@@ -157,11 +157,11 @@ class LineMonitor:
         if FUNCTIONS.is_empty:
             return self._api.DISABLE
         if code.co_name == "<module>":
-            FUNCTIONS.search_module(get_frame(1))
-        rules = FUNCTIONS.find_rules(code)
-        if not rules:
+            FUNCTIONS.search_module(sys._getframe(2))  # `with_room` is between
+        entry = FUNCTIONS.find_entry(code)
+        if entry is None:
             return self._api.DISABLE
-        enter_function(get_frame(1), rules)
+        enter_function(sys._getframe(2), entry)
         return None
 
     def _watch(self, code: Any) -> None:

@@ -19,11 +19,13 @@ from . import (
     data_lookup,
     deadlocks,
     detachment,
+    end_reports,
     evaluation,
     exception_filters,
     frames,
     gevent_support,
     live_frames,
+    loaded_modules,
     output_capture,
     pydevd_patches,
     standard_streams,
@@ -212,6 +214,7 @@ def _variables(db: Any, args: Dict[str, Any]) -> Any:
             args.get("count"),
             summary=args.get("summary", False),
             max_chars=args.get("max_chars"),
+            part=args.get("part"),
         )
     except KeyError:
         raise _stale_reference(args["reference"]) from None
@@ -219,6 +222,14 @@ def _variables(db: Any, args: Dict[str, Any]) -> Any:
 
 def _stale_reference(reference: Any) -> RequestFailed:
     return RequestFailed("reference", "reference %s is not valid (any more)" % reference)
+
+
+def _exception(db: Any, args: Dict[str, Any]) -> Any:
+    suspended = db.suspended_frames_manager.get_frames_list(thread_id_of(args["thread"]))
+    error = None if suspended is None else suspended.exc_desc
+    if not isinstance(error, BaseException):
+        raise RequestFailed("exception", "the thread is not stopped at an exception")
+    return end_reports.describe_exception(error, db)
 
 
 def _source(_db: Any, args: Dict[str, Any]) -> Any:
@@ -356,6 +367,8 @@ _HANDLERS: Dict[Any, Handler] = {
     "tasks": _in_reader_thread(lambda db, args: {"tasks": asyncio_tasks.list_tasks()}),
     "deadlocks": _in_reader_thread(lambda db, args: deadlocks.describe_deadlocks(db)),
     "source": _in_reader_thread(_source),
+    "modules": _in_reader_thread(lambda db, args: {"modules": loaded_modules.list_modules(db)}),
+    "exception": _in_reader_thread(_exception),
     "evaluate": _evaluate,
     "watches": _in_program_thread(_watches),
     "assign": _assign,

@@ -38,6 +38,10 @@ class Children:
     def total(self) -> int:
         raise NotImplementedError
 
+    def indexed(self) -> int:
+        """How many of them are items, not attributes; those come first."""
+        return self.total()
+
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         raise NotImplementedError
 
@@ -127,6 +131,9 @@ class Names(Children):
     def total(self) -> int:
         return len(self.value)
 
+    def indexed(self) -> int:
+        return 0
+
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         pairs = introspection.copy_slice(self.value.items, start, stop)
         return [Child(str(name), item) for name, item in pairs]
@@ -146,6 +153,9 @@ class Attributes(Children):
 
     def total(self) -> int:
         return introspection.attribute_count(self.value)
+
+    def indexed(self) -> int:
+        return 0
 
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         pairs = introspection.attributes(self.value)[start:stop]
@@ -173,6 +183,9 @@ class ItemsAndAttributes(Children):
 
     def total(self) -> int:
         return self._items.total() + self._attributes.total()
+
+    def indexed(self) -> int:
+        return self._items.total()
 
     def page(self, start: int, stop: int, budget: Budget) -> List[Child]:
         size = self._items.total()

@@ -56,7 +56,10 @@ def describe(
         described.update(_describe_size(value))
         if not summary:
             described.update(_render(value, previews.Preview(limits, budget)))
-        is_expandable = variable_children.children_of(value) is not None
+        children = variable_children.children_of(value)
+        is_expandable = children is not None
+        if children is not None:
+            described.update(_describe_parts(children))
     except Exception as error:  # whatever the object does, there is an answer
         failure = introspection.escape_surrogates(_failure_text(error))
         described["value"] = "<%s object: %s>" % (described["type"], failure)
@@ -126,8 +129,12 @@ def expand(
     count: Optional[int],
     summary: bool = False,
     max_chars: Optional[int] = None,
+    part: Optional[str] = None,
 ) -> Dict[str, Any]:
-    """One page of the children of a reference. KeyError when there is no such reference."""
+    """One page of the children of a reference. KeyError when there is no such reference.
+
+    `part` leaves out some of them: `indexed` has the items only, `named` the attributes.
+    """
     handle = _require_handle(handles, ref)
     start = max(0, start)
     if text_parts.is_text(handle.value):
@@ -135,10 +142,15 @@ def expand(
     children = _children(handle)
     budget, room = bounded_calls.Budget(), Room(max_chars)
     count = _DEFAULT_COUNT if count is None else count
-    total = children.total() if children is not None else 0
+    first, end = _find_part(children, part) if children is not None else (0, 0)
+    total = end - first
     stop = min(total, start + max(0, count))
     items = []
-    page = children.page(start, stop, budget) if children is not None and start < stop else []
+    page = (
+        children.page(first + start, first + stop, budget)
+        if children is not None and start < stop
+        else []
+    )
     for child in page:
         item = room.take(
             describe(
@@ -149,6 +161,12 @@ def expand(
             item["index"] = child.index
         items.append(item)
     return {"items": items, "total": total, "has_more": start + len(items) < total}
+
+
+def _find_part(children: variable_children.Children, part: Optional[str]) -> Tuple[int, int]:
+    """Where the wanted children begin and end."""
+    indexed, total = children.indexed(), children.total()
+    return (0 if part != "named" else indexed), (total if part != "indexed" else indexed)
 
 
 def get_child(handles: Handles, ref: int, name: str) -> Any:
@@ -216,6 +234,15 @@ def _describe_circular(
 def _describe_size(value: Any) -> Dict[str, Any]:
     size = None if introspection.is_enum(type(value)) else introspection.length(value)
     return numpy_pandas.describe_shape(value) if size is None else {"length": size}
+
+
+def _describe_parts(children: variable_children.Children) -> Dict[str, Any]:
+    """How many items there are, for who reads them in pages, and how many attributes beside."""
+    indexed = children.indexed()
+    if not indexed:
+        return {}
+    named = children.total() - indexed
+    return {"indexed": indexed, "attributes": named} if named else {"indexed": indexed}
 
 
 def _render(value: Any, preview: previews.Preview) -> Dict[str, Any]:

@@ -9,30 +9,28 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-import uvicorn
-
 from holdfast import errors
-from holdfast.server import gc_policy, peers
-from holdfast.server.access_control import AccessControl, Policy
+from holdfast.server import gc_policy
+from holdfast.server.access_control import Policy
 from holdfast.server.app import create_app
 from holdfast.server.connection_limits import choose_backlog
-from holdfast.server.http_protocol import choose_http_protocol
+from holdfast.server.dap.dap_door import Door
+from holdfast.server.dap.dap_editors import Editors
+from holdfast.server.peers import is_same_user
+from holdfast.server.uvicorn_server import MAX_BODY_BYTES, SHUTDOWN_SECONDS, HttpServer
 from holdfast.service.debugger import Debugger
+from holdfast.service.stop_signals import StopSignals
 from holdfast.trust import kernel_sockets
 from holdfast.trust.private_files import read_private_file, write_private_file
 from holdfast.trust.socket_owners import parse_address
 
 log = logging.getLogger(__name__)
 DEFAULT_PORT = 5000
-MAX_BODY_BYTES = 32 * 1024 * 1024
-_SHUTDOWN_SECONDS = 3
-# Agents think between two requests. Their connection should stay open meanwhile.
-_KEEP_ALIVE_SECONDS = 75
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,8 @@ class ServerOptions:
     token: str | None = None
     pool_size: int | None = None
     """How many interpreters are kept warm; None: as the settings say."""
+    dap_port: int = 0
+    """Where editors come in, on loopback; 0: at a free port."""
 
     @property
     def loopback(self) -> bool:
@@ -55,85 +55,55 @@ class ServerOptions:
         return False
 
 
-class _Server(uvicorn.Server):
-    """Sets `ready` once it accepts connections. Handles no signals: `_stop_on_request` does."""
-
-    def __init__(self, config: uvicorn.Config) -> None:
-        super().__init__(config)
-        self.ready = asyncio.Event()
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        await super().startup(sockets=sockets)
-        if self.started:
-            self.ready.set()
-
-    @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
 def discovery_file(data_dir: Path) -> Path:
     """The file in which clients find the address of the server."""
     return data_dir / "server.json"
 
 
-async def serve(options: ServerOptions, say: Callable[[str], None]) -> None:
+async def serve(
+    options: ServerOptions,
+    say: Callable[[str], None],
+    beside: Callable[[Debugger], Awaitable[None]] | None = None,
+) -> None:
     """Serve until a signal or a client asks to stop. Returns when all targets have ended.
 
-    An alarm that ends this process is left behind, for whatever the interpreter still waits for.
+    `beside` is run once the server is ready; the server stops when it returns. An alarm that ends
+    this process is left behind, for whatever the interpreter still waits for.
     """
-    service = await Debugger.open(
-        options.data_dir, trusted=_is_same_user, pool_size=options.pool_size
-    )
+    signals = StopSignals()
+    service = await Debugger.open(options.data_dir, is_same_user, options.pool_size, signals)
     try:
         token = options.token or (None if options.loopback else _load_token(options.data_dir))
         listener = _listen(options, say)
+        lobby = Door(service, token=token)
+        await lobby.open(port=options.dap_port)
     except BaseException:
         await service.store.aclose()
         raise
+    service.editor_doors = lobby.editors
     policy = Policy(options.loopback, token, MAX_BODY_BYTES)
     app = create_app(service)
-    server = _Server(
-        uvicorn.Config(
-            AccessControl(app, policy),
-            http=choose_http_protocol(policy),
-            loop="none",
-            ws="none",
-            proxy_headers=False,
-            lifespan="on",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
-            backlog=choose_backlog(),
-        )
-    )
-    stopping = asyncio.create_task(_stop_on_request(server, service))
+    server = HttpServer(app, policy)
+    stopping = asyncio.create_task(_stop_on_request(server, service, signals, lobby.editors))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     files = [discovery_file(options.data_dir), *filter(None, [options.ready_file])]
     try:
         async with gc_policy.tune_collector():
             try:
-                await _announce(server, running, listener, options, policy, service.secret, say)
+                await _announce(server, running, listener, options, policy, service, say)
             except errors.Failure:
                 server.should_exit = True  # shut down in order even so
                 await running
                 raise
-            await running
+            if beside is None:
+                await running
+            else:
+                await asyncio.gather(running, _run_beside(beside, service))
     finally:
         stopping.cancel()
+        await lobby.editors.close()
         for file in files:
             _withdraw(file)
-
-
-def _is_same_user(peer: object, local: object) -> bool:
-    try:
-        uid = peers.find_owner(peer, local)  # type: ignore[arg-type]
-    except OSError as problem:
-        log.error("a connection is refused, because it cannot be checked: %r", problem)
-        return False
-    return uid is not None and uid in (0, os.getuid())
 
 
 def read_token_file(file: Path) -> str:
@@ -191,6 +161,8 @@ def _bind(host: str, port: int) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, port))
+        # Until one of them listens, two servers that start together can both have the port.
+        listener.listen(choose_backlog())
     except (OSError, OverflowError, UnicodeError) as problem:
         listener.close()
         why = problem.strerror if isinstance(problem, OSError) else problem
@@ -201,25 +173,35 @@ def _bind(host: str, port: int) -> socket.socket:
     return listener
 
 
-async def _stop_on_request(server: uvicorn.Server, service: Debugger) -> None:
-    service.signals.listen(service.stop_requested.set)
+async def _run_beside(work: Callable[[Debugger], Awaitable[None]], service: Debugger) -> None:
+    try:
+        await work(service)
+    finally:
+        service.stop_requested.set()
+
+
+async def _stop_on_request(
+    server: HttpServer, service: Debugger, signals: StopSignals, editors: Editors
+) -> None:
+    signals.listen(service.stop_requested.set)
     await service.stop_requested.wait()
-    service.signals.limit_ending()
+    signals.limit_ending()
     server.should_exit = True
     # Targets end first, so that requests that wait for one are answered with its end.
     # If that takes long, those requests are answered with the current state.
-    asyncio.get_running_loop().call_later(_SHUTDOWN_SECONDS / 2, service.wake_all)
+    asyncio.get_running_loop().call_later(SHUTDOWN_SECONDS / 2, service.wake_all)
     await service.programs.end_targets()
+    await editors.close()
     service.wake_all()
 
 
 async def _announce(
-    server: _Server,
+    server: HttpServer,
     running: asyncio.Task[None],
     listener: socket.socket,
     options: ServerOptions,
     policy: Policy,
-    secret: str,
+    service: Debugger,
     say: Callable[[str], None],
 ) -> None:
     """Publish the address, once the server accepts connections there."""
@@ -234,8 +216,9 @@ async def _announce(
     # From its first answer on, the kernel is believed when it does not know a client.
     kernel_sockets.find_listener(parse_address(listener.getsockname()[:2]))
     url = build_url(listener.getsockname()[0], port)
-    facts = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
-    known_to_user = {**facts, "secret": secret, **({"token": token} if token else {})}
+    facts: dict[str, object] = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
+    facts["dap_port"] = service.editor_doors.lobby_port if service.editor_doors else None
+    known_to_user = {**facts, "secret": service.secret, **({"token": token} if token else {})}
     _publish(discovery_file(options.data_dir), json.dumps(known_to_user) + "\n")
     if options.ready_file is not None:
         _publish(options.ready_file, json.dumps(facts) + "\n")

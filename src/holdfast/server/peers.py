@@ -6,6 +6,7 @@ user's own processes. That is enough to tell whether the client is one of them.
 
 from __future__ import annotations
 
+import logging
 import os
 
 import psutil
@@ -13,7 +14,19 @@ import psutil
 from holdfast.trust import socket_owners, socket_tables
 from holdfast.trust.socket_owners import Address, is_loopback, parse_address
 
-__all__ = ["Address", "find_owner", "find_owner_by_process", "is_loopback"]
+__all__ = ["Address", "find_owner", "find_owner_by_process", "is_loopback", "is_same_user"]
+
+log = logging.getLogger(__name__)
+
+
+def is_same_user(peer: object, local: object) -> bool:
+    """Whether a client on this machine is ours, or root's."""
+    try:
+        uid = find_owner(peer, local)  # type: ignore[arg-type]
+    except OSError as problem:
+        log.error("a connection is refused, because it cannot be checked: %r", problem)
+        return False
+    return uid is not None and uid in (0, os.getuid())
 
 
 def find_owner(peer: Address, local: Address) -> int | None:

@@ -16,6 +16,7 @@ from holdfast.service import server_report
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService
 from holdfast.service.data_directory_watch import DataDirectoryWatch
+from holdfast.service.editor_doors import EditorDoors
 from holdfast.service.event_reader import EventReader
 from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import Holds
@@ -33,7 +34,12 @@ from holdfast.wire.server_answers import Health, ServerInfo, ServerWarning
 
 class Debugger:
     def __init__(
-        self, data_dir: Path, store: Store, trusted: Trusted, pool_size: int | None = None
+        self,
+        data_dir: Path,
+        store: Store,
+        trusted: Trusted,
+        pool_size: int | None = None,
+        signals: StopSignals | None = None,
     ) -> None:
         self.data_dir = data_dir
         self.secret = proofs.make_secret()
@@ -44,17 +50,19 @@ class Debugger:
         self._stream = EventStream()
         ledger = Ledger()
         shared = (ledger, self._stream, lambda: self.settings)
-        self.signals = StopSignals()
         tickets = data_dir / "tickets"
-        self.programs = Programs(
-            self.store, *shared, trusted, tickets, pool_size, self.signals.descriptor
-        )
+        unread = None if signals is None else signals.descriptor
+        self.programs = Programs(self.store, *shared, trusted, tickets, pool_size, unread)
         self.calls = CallService(self.store, *shared, data_dir, self._warnings)
-        self.agents = AgentRegistry(agents_dir(data_dir), *shared, self._warnings)
+        # Inside another process the agents of the user's server are left to that server.
+        agents = data_dir / "agents" if signals is None else agents_dir(data_dir)
+        self.agents = AgentRegistry(agents, *shared, self._warnings)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)
         self.holds = Holds(ledger, self.sessions)
         self.events = EventReader(self.sessions, self._stream)
         self.stop_requested = asyncio.Event()
+        self.editor_doors: EditorDoors | None = None
+        """Where editors come in, if they can."""
         self._watch = DataDirectoryWatch(
             data_dir, store.file or data_dir, self._warnings, self.programs.tell_unsaved
         )
@@ -62,9 +70,19 @@ class Debugger:
     # -- start and end ----------------------------------------------------------------------
 
     @classmethod
-    async def open(cls, data_dir: Path, trusted: Trusted, pool_size: int | None = None) -> Debugger:
-        descriptors.raise_limit()
-        return cls(data_dir, await open_store(data_dir), trusted, pool_size)
+    async def open(
+        cls,
+        data_dir: Path,
+        trusted: Trusted,
+        pool_size: int | None = None,
+        signals: StopSignals | None = None,
+    ) -> Debugger:
+        """Open it in a process of its own, which `signals` end, or inside somebody else's.
+
+        The limit of descriptors is raised in a process of its own only."""
+        if signals is not None:
+            descriptors.raise_limit()
+        return cls(data_dir, await open_store(data_dir), trusted, pool_size, signals)
 
     async def start(self) -> None:
         try:

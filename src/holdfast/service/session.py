@@ -107,8 +107,8 @@ class Session(Waitable, ABC):
         """End what runs and start it again. `changes` replace fields of its launch."""
         raise self.not_a_program()
 
-    async def terminate(self) -> StatusAnswer:
-        """End the target, not the session."""
+    async def terminate(self, by: str | None = None) -> StatusAnswer:
+        """End the target, not the session. `by` says who asked for it, if others share it."""
         raise self.not_a_program()
 
     async def detach(self) -> StatusAnswer:

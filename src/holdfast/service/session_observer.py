@@ -20,6 +20,9 @@ class SessionObserver:
     def on_thread(self, thread_id: int, is_started: bool) -> None:
         """A thread of the program has started, or has ended."""
 
+    def on_closed(self) -> None:
+        """The session is gone: it was deleted, or it expired."""
+
 
 class ObserverList:
     """The observers of one session."""

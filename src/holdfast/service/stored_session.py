@@ -44,6 +44,12 @@ class StoredSession(Session):
         """Tell an observer what happens from now on. The function that is returned ends that."""
         return self.observers.add(observer)
 
+    def close(self) -> None:
+        """The session is gone, and nothing more happens in it."""
+        self.stop_listening()
+        for observer in self.observers:
+            observer.on_closed()
+
     @property
     def last_seq(self) -> int:
         return self._journal.seq

@@ -79,6 +79,16 @@ class Started(TypedDict):
 class Terminating(TypedDict):
     """A client asked to end the program."""
 
+    by: Annotated[str | None, about("Who asked for it, if that is known, such as an editor.")]
+
+
+class Jumped(TypedDict):
+    """A client set the line at which a held thread goes on."""
+
+    thread_id: Annotated[int, about("The thread.")]
+    file: Annotated[str, about("The path of the file.")]
+    line: Annotated[int, about("The line.")]
+
 
 class ProgramTerminated(TypedDict):
     """The program ended, could not be started, or was let go."""
@@ -364,6 +374,7 @@ PROGRAM_EVENTS: Mapping[str, Fields] = {
     "saved": Saved,
     "expired": Expired,
     "terminating": Terminating,
+    "jumped": Jumped,
     "terminated": ProgramTerminated,
 }
 CALL_EVENTS: Mapping[str, Fields] = {

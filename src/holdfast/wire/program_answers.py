@@ -30,6 +30,12 @@ class Variable(TypedDict, total=False):
     result: Annotated[str, Meta(description="Of an expression: its value as text.")]
     type: Annotated[str, Meta(description="The name of its class.")]
     length: Annotated[int, Meta(description="How many items, characters or bytes it has.")]
+    indexed: Annotated[
+        int, Meta(description="How many of its children are items; the attributes come after.")
+    ]
+    attributes: Annotated[
+        int, Meta(description="Of a collection with attributes of its own: how many it has.")
+    ]
     start: Annotated[int, Meta(description="Of a part of a string or of bytes: where it begins.")]
     has_more: Annotated[bool, Meta(description="Of such a part: whether more follows it.")]
     shape: Annotated[list[int], Meta(description="Of an array or a table: its dimensions.")]
@@ -110,6 +116,15 @@ class Cause(TypedDict, total=False):
         list[TracebackFrame], Meta(description="Its traceback, ordered as the exception's.")
     ]
     frames_total: Annotated[int, Meta(description="How many frames its traceback has.")]
+
+
+class Module(TypedDict):
+    """A module that the program has imported."""
+
+    name: Annotated[str, Meta(description="Its name.")]
+    file: Annotated[str, Meta(description="The path of its file.")]
+    source: Annotated[bool, Meta(description="Whether that is Python source.")]
+    library: Annotated[bool, Meta(description="Whether it is code of a library.")]
 
 
 class Thread(TypedDict, total=False):

@@ -195,8 +195,9 @@ class LaunchOptions(Body):
         SystemText | None,
         about("The working directory; null: the session's, else the script's directory."),
     ] = None
+    # A pattern in the second choice would crash the interpreter at its exit (msgspec 0.22).
     pythonpath: Annotated[
-        list[SystemText] | SystemText, about("Directories that are put first in the import path.")
+        list[SystemText] | str, about("Directories that are put first in the import path.")
     ] = []
     python_path: Annotated[SystemText | None, about("The Python interpreter to use.")] = None
     python_args: Annotated[
@@ -259,6 +260,8 @@ class LaunchRequest(LaunchOptions, dict=True):
             raise ValueError(_ONE_TARGET)
         if given and not getattr(self, given[0]).strip():
             raise ValueError(f"{given[0]} is empty")
+        if "\0" in self.pythonpath:
+            raise ValueError("pythonpath cannot hold a null character")
 
     def _list_targets(self) -> list[str]:
         names = ("script", "program", "module", "code")

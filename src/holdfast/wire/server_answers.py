@@ -59,6 +59,17 @@ class ServerInfo(Struct, kw_only=True):
         dict[str, int], about("How many interpreters wait for a program, by path.")
     ]
     documentation: Annotated[str, about("Where this interface is described.")]
+    dap_port: Annotated[
+        int | None, about("The port on loopback at which editors get in, as debug adapter clients.")
+    ]
+
+
+class EditorDoor(Struct):
+    """Where an editor joins a session: the address of a debug adapter."""
+
+    session_id: Annotated[str, about("The session.")]
+    host: Annotated[str, about("The host: always of this machine.")]
+    port: Annotated[int, about("The port.")]
 
 
 class ShuttingDown(Struct):

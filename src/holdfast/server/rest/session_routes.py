@@ -21,6 +21,7 @@ from holdfast.wire.program_requests import (
     CreateSession,
     ImportSession,
 )
+from holdfast.wire.server_answers import EditorDoor
 from holdfast.wire.session_answers import DeletedSession
 from holdfast.wire.session_requests import (
     SessionListQuery,
@@ -97,6 +98,17 @@ async def delete_session(session: Session) -> DeletedSession:
     An agent is not ended by it: its recording goes, once it is over."""
     await session.delete()
     return DeletedSession(session.id)
+
+
+@routes.get("/sessions/{session_id}/dap")
+async def open_editor_door(debugger: Debugger, session: ProgramTarget) -> EditorDoor:
+    """Where an editor joins this session: the address of a debug adapter, until the session ends.
+
+    See docs/editors.md for what to write into the editor's configuration."""
+    if debugger.editor_doors is None:
+        raise errors.Refused("this server has no door for editors")
+    host, port = await debugger.editor_doors.open_session_door(session)
+    return EditorDoor(session.id, host, port)
 
 
 @routes.get("/sessions/{session_id}/ping")

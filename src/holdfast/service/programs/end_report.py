@@ -32,6 +32,7 @@ _MAX_EVENT_CHARACTERS = 500
 _NOT_REACHED = "Its line was never reached."
 _NOT_KNOWN = "It was not hit, as far as is known: the program ended without a last report."
 _NOT_CALLED = "Its function was never called."
+_NOT_WRITTEN = "Its value was never written."
 
 
 class EndReport:
@@ -201,9 +202,12 @@ def _explain(point: Breakpoint, passes: int, is_failing: bool, is_counted: bool)
         return point.message or "It could not be set."
     if passes:
         times = "once" if passes == 1 else f"{passes} times"
-        return f"Its line ran {times}, and its condition was false."
+        what = "Its value was written" if point.is_data else "Its line ran"
+        return f"{what} {times}, and its condition was false."
     if not is_counted and (point.condition is not None or point.log_message is not None):
         return _NOT_KNOWN
+    if point.is_data:
+        return _NOT_WRITTEN
     return _NOT_CALLED if point.is_function else _NOT_REACHED
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast.core import lifecycle
@@ -17,7 +18,18 @@ class IdleTimer:
     def __init__(self, session: ProgramSession) -> None:
         self._session = session
         self.expired = False
+        self._holders = 0
         self.restart()
+
+    def hold(self) -> Callable[[], None]:
+        """Do not expire while somebody is connected. The function that is returned ends that."""
+        self._holders += 1
+
+        def release() -> None:
+            self._holders -= 1
+            self.restart()
+
+        return release
 
     def restart(self) -> None:
         self._active_at = time.monotonic()
@@ -30,7 +42,7 @@ class IdleTimer:
 
     @property
     def seconds_left(self) -> float:
-        if lifecycle.is_busy(self._session.state):
+        if self._holders or lifecycle.is_busy(self._session.state):
             self.restart()
         return self._active_at + self.minutes * 60 - time.monotonic()
 

@@ -22,6 +22,7 @@ from holdfast.wire.program_answers import (
     Frame,
     Hover,
     ItemPage,
+    Module,
     Scope,
     ScopeList,
     SourceText,
@@ -195,8 +196,12 @@ class Inspection:
         *,
         summary: bool = False,
         max_chars: int | None = None,
+        part: str | None = None,
     ) -> ItemPage:
-        """What a reference holds: one page of a value's children, of a scope, or of a text."""
+        """What a reference holds: one page of a value's children, of a scope, or of a text.
+
+        `part` chooses among the children: `indexed` items, or `named` attributes.
+        """
         if self._stops.frame_ids.is_empty:  # else it may belong to a frame of another thread
             self._stops.require()
         page = await self._session.current_target().operate(
@@ -206,6 +211,7 @@ class Inspection:
             count=count,
             summary=summary,
             max_chars=max_chars,
+            part=part,
         )
         return ItemPage(page["items"], page["total"], page["has_more"], start, reference)
 
@@ -246,7 +252,7 @@ class Inspection:
             raise errors.AssignmentFailed(
                 f"the value is not an expression: {problem}", field="value", value=value
             ) from None
-        self._forget_values()
+        self.forget_values()
         answer = await target.execute(
             "assign",
             timeout or session.evaluate_timeout,
@@ -257,7 +263,7 @@ class Inspection:
         session.event("variable_set", name=name, value=answer.get("value"))
         return cast(Variable, answer)
 
-    def _forget_values(self) -> None:
+    def forget_values(self) -> None:
         """Forget what was read at the stop, because the user's code may change it."""
         self._stops.forget_values()
         self._session.watches.forget_values()
@@ -284,7 +290,7 @@ class Inspection:
             session.require("evaluate")
         target = session.current_target()
         place = self._stops.find_frame(frame_id)
-        self._forget_values()
+        self.forget_values()
         answer = await target.execute(
             "evaluate",
             timeout or session.evaluate_timeout,
@@ -350,6 +356,25 @@ class Inspection:
         )
         targets = list(answer["targets"])
         return CompletionList(targets, [target["label"] for target in targets])
+
+    # -- modules and exceptions -------------------------------------------------------------
+
+    async def modules(self) -> list[Module]:
+        """The modules that the program has imported, in that order."""
+        answer = await self._session.current_target().operate("modules")
+        return list(answer["modules"])
+
+    async def exception(self, thread_id: int) -> Described:
+        """The exception that a thread is stopped at: its frames, and what led to it."""
+        self._stops.find_thread(thread_id)
+        answer: Described = await self._session.current_target().operate(
+            "exception", thread=thread_id
+        )
+        for frame in answer.get("frames") or ():
+            text = self._session.programs.sources.line(frame["file"], frame["line"])
+            if text is not None:
+                frame["text"] = text
+        return answer
 
     # -- source -----------------------------------------------------------------------------
 

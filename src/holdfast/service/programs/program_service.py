@@ -25,6 +25,7 @@ from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
 from holdfast.service.programs.project_directory import resolve_directory, resolve_settings
+from holdfast.service.programs.session_choice import choose_session
 from holdfast.service.programs.session_document import apply_document, export_document, parse_config
 from holdfast.service.programs.source_files import SourceFiles
 from holdfast.service.run_options import NOTHING, RunOptions, parse_include, parse_wait
@@ -209,7 +210,7 @@ class Programs:
         """Forget the oldest expired sessions. They are kept to tell clients that they expired."""
         expired = [session.id for session in self._sessions.values() if session.expired]
         for session_id in expired[:-_MAX_EXPIRED]:
-            self._sessions.pop(session_id).stop_listening()
+            self._sessions.pop(session_id).close()
 
     async def _expire(self, session: ProgramSession) -> None:
         session.idle.expired = session.storage.is_forgotten = True
@@ -228,11 +229,16 @@ class Programs:
         """The session, which may have expired."""
         return self._sessions.get(session_id)
 
+    def choose(self, wanted: str | None) -> ProgramSession:
+        """The session of this id or name. None or `latest`: the latest one that is alive, and one
+        that is paused before one that runs."""
+        return choose_session(self.all(), wanted)
+
     def drop_expired(self, session: ProgramSession) -> None:
         """Forget an expired session after the answer that says so."""
         if session.expired:
             self._sessions.pop(session.id, None)
-            session.stop_listening()
+            session.close()
 
     async def list_processes(self) -> ProcessList:
         """The Python processes of this machine that could be attached to, or could not."""
@@ -393,7 +399,7 @@ class Programs:
         self._sessions.pop(session.id, None)
         await self._end(session, "deleted")
         await self.delete_children(session)
-        session.stop_listening()
+        session.close()
         await self._erase(session.id)
 
     async def delete_children(self, session: ProgramSession) -> None:

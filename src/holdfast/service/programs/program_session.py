@@ -21,6 +21,7 @@ from holdfast.model.launch import (
     Preparation,
     Start,
 )
+from holdfast.model.process import ProcessFacts
 from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
@@ -52,6 +53,7 @@ from holdfast.service.run_options import (
 from holdfast.service.session import DecisionRequest
 from holdfast.service.settings import Settings
 from holdfast.service.stored_session import StoredSession
+from holdfast.targets.program import launcher
 from holdfast.targets.program.target import Target
 from holdfast.wire.program_answers import (
     ErrorDetails,
@@ -111,9 +113,13 @@ class ProgramSession(StoredSession):
         self.target: Target | None = None
         self.processes = OwnedProcesses()
         self.is_closed = False
+        self.is_restarting = False
+        """Its program is being ended, and starts again then."""
         self.busy = asyncio.Lock()
         self._run = 0
         self._start: asyncio.Task[None] | None = None
+        self.start_problem: Exception | None = None
+        """Why the last start came to nothing, if it did."""
         # The parts of the session.
         self.output = OutputBuffer(self.output_limit)
         self.breakpoints = SessionBreakpoints(self, programs.sources)
@@ -290,6 +296,15 @@ class ProgramSession(StoredSession):
             with _saying_that_it_is_gone() if is_repeated else contextlib.nullcontext():
                 await self._start_run("launch", work)
 
+    async def check_start(self, request: Start) -> None:
+        """Find what can be found wrong with a start before it begins: paths, the interpreter.
+
+        Breakpoints that are set from now on are found in the files of that program.
+        """
+        if not isinstance(request, Attach):
+            place = await launcher.locate(self._find_launch(request), self.config.cwd)
+            self.breakpoints.prepare(place)
+
     def _find_launch(self, request: Launch | LaunchChanges) -> Launch:
         if isinstance(request, Launch):
             return request
@@ -321,8 +336,12 @@ class ProgramSession(StoredSession):
                 possible=[name for name in self.list_operations() if name != "restart"],
             )
         launch = dataclasses.replace(self.launch, **changes)
-        with _saying_that_it_is_gone():
-            await launch_program(self, launch, Signal.RESTART)
+        self.is_restarting = True
+        try:
+            with _saying_that_it_is_gone():
+                await launch_program(self, launch, Signal.RESTART)
+        finally:
+            self.is_restarting = False
 
     async def _start_run(self, operation: str, work: Coroutine[Any, Any, None]) -> None:
         """Start a program in a task that the end of the session can cancel."""
@@ -339,6 +358,9 @@ class ProgramSession(StoredSession):
             self._start = asyncio.create_task(work)
             try:
                 await self._start
+            except errors.HoldfastError as problem:
+                self.start_problem = problem
+                raise
             except asyncio.CancelledError:
                 if not self.over:
                     raise  # the request itself was cancelled
@@ -351,10 +373,10 @@ class ProgramSession(StoredSession):
             finally:
                 self._start = None
 
-    async def terminate(self) -> ProgramStatus:
+    async def terminate(self, by: str | None = None) -> ProgramStatus:
         target = self.live_target("terminate") if self.target else None
         self.require("terminate")
-        self.event("terminating")
+        self.event("terminating", by=by)
         if target is None:
             self.cut_start_short("terminated")
             async with self.busy:
@@ -506,6 +528,14 @@ class ProgramSession(StoredSession):
             await hang_report.add_to_pause(answer, self, thread, is_pending=True)
         return answer
 
+    async def jump(self, thread: int, file: str, line: int) -> None:
+        """Let a held thread go on at another line of its function, which it has not reached."""
+        target = self.live_target("evaluate")
+        self.stops.find_thread(thread)
+        self.inspection.forget_values()
+        await target.jump(thread, file, line)
+        self.event("jumped", thread_id=thread, file=file, line=line)
+
     async def resume_thread(self, thread: int, options: RunOptions) -> ProgramStatus:
         """Let one thread run on; the others stay held."""
         seconds, include = self._seconds(options, 0.0), parse_include(options)
@@ -560,7 +590,36 @@ class ProgramSession(StoredSession):
         """What its state allows."""
         return lifecycle.list_operations(self.state, self.origin)
 
+    @property
+    def is_live(self) -> bool:
+        """Whether its program starts, runs, or stands still."""
+        return not self.over and self.state is not State.CREATED
+
+    @property
+    def is_paused(self) -> bool:
+        return self.state is State.PAUSED
+
+    @property
+    def is_running(self) -> bool:
+        return self.is_live and not self.is_paused
+
+    @property
+    def wants_input(self) -> bool:
+        return self.state is State.WAITING_FOR_INPUT
+
+    @property
+    def can_restart(self) -> bool:
+        """Whether its program can be run over: it was not attached to."""
+        return self.origin in (lifecycle.Origin.LAUNCH, lifecycle.Origin.DETACHED)
+
     # -- its target -------------------------------------------------------------------------
+
+    def describe_process(self) -> ProcessFacts:
+        """The process of its program."""
+        target, launch = self.target, self.launch
+        pid = target.pid if target else None
+        name = launch.target if launch else self.config.name or f"process {pid or 'elsewhere'}"
+        return ProcessFacts(name, pid, is_launched=launch is not None)
 
     @property
     def follows_children(self) -> bool:
@@ -595,8 +654,9 @@ class ProgramSession(StoredSession):
     def begin_run(self) -> RunListener:
         """Begin a new run of a program: forget what belongs to the last run, and its listener."""
         self._run += 1
+        self.is_restarting = False
         self.output.begin_run()
-        self.reason = self.exit_code = self.error = None
+        self.reason = self.exit_code = self.error = self.start_problem = None
         self.target = None
         self.children.subprocesses = []
         self.stops.threads.clear()

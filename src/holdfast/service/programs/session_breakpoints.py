@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET
 
 from holdfast import errors
+from holdfast.core import executable_lines
 from holdfast.model.breakpoint import (
     Breakpoint,
     ExceptionFilters,
@@ -53,6 +54,7 @@ class SessionBreakpoints:
 
     def __init__(self, session: ProgramSession, sources: SourceFiles) -> None:
         self._session = session
+        self._sources = sources
         self.points = BreakpointSet(sources)
         self.data = DataBreakpoints(session, self.points)
         self.exceptions = ExceptionFilters()
@@ -62,6 +64,10 @@ class SessionBreakpoints:
         """The ids of those that the last start named."""
         self._undo = _NOTHING_TO_UNDO
         self._loaded: dict[str, Stamp] = {}
+
+    @property
+    def session(self) -> ProgramSession:
+        return self._session
 
     # -- what clients ask for ---------------------------------------------------------------
 
@@ -116,6 +122,21 @@ class SessionBreakpoints:
         self._session.event("breakpoints_cleared", count=len(points))
         await self._apply(points)
         return len(points)
+
+    # -- where lines can stop ---------------------------------------------------------------
+
+    def list_lines(self, file: str, first: int, last: int) -> list[int]:
+        """The lines of a file, from the first to the last, at which a program can stop."""
+        source = self._sources.get(self.points.locate(file))
+        lines = source.analysis.executable if source else ()
+        return sorted(line for line in lines if first <= line <= last)
+
+    def find_nearest_line(self, file: str, line: int) -> int:
+        """The line itself, or the nearest one if no program can stop there."""
+        source = self._sources.get(self.points.locate(file))
+        if source is None or not 1 <= line <= source.analysis.max_line:
+            return line
+        return executable_lines.place(source.analysis, line).suggestion or line
 
     # -- whole sets, each of one owner ------------------------------------------------------
 
@@ -181,6 +202,12 @@ class SessionBreakpoints:
         self._owned_exceptions[owner] = ExceptionFilters(tuple(filters), tuple(types))
         await self._apply_exceptions(owner)
         return ExceptionBreakpoints(list(filters), list(types))
+
+    async def clear_exceptions(self, by: str) -> None:
+        """Let no exception stop the program any more, whoever has chosen it."""
+        self.exceptions = _NO_FILTERS
+        self._owned_exceptions.clear()
+        await self._apply_exceptions(by)
 
     async def release_owner(self, owner: str) -> None:
         """An owner leaves: what nobody else has set goes with it."""

@@ -39,6 +39,19 @@ class StopTracker:
             raise self._session.wrong_state("only a paused program can be looked into")
         return self.current
 
+    def find(self, thread: int) -> Stop | None:
+        """The stop of a thread, shown or waiting."""
+        if self.current is not None and self.current.thread_id == thread:
+            return self.current
+        return self.threads.waiting.get(thread)
+
+    def find_thread(self, thread: int) -> Stop:
+        """The same, for a thread that must be held."""
+        stop = self.find(thread)
+        if stop is None:
+            raise self._session.wrong_state(f"thread {thread} is not held")
+        return stop
+
     # -- stops come -------------------------------------------------------------------------
 
     def handle_stop(self, stop: Stop) -> None:

@@ -23,6 +23,7 @@ _PROBLEMS: dict[str, type[errors.HoldfastError]] = {
     "raised": errors.EvaluationFailed,
     "interrupted": errors.TimedOut,
     "assign": errors.AssignmentFailed,
+    "exception": errors.NoException,
 }
 
 

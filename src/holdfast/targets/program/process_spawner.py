@@ -278,5 +278,6 @@ def _drop_pipes() -> None:
         keeper.drop_pipe()
 
 
-# A fork of the server must not keep the pipe open.
+# A fork of the server must not keep the pipe open, and has no thread that starts processes.
 os.register_at_fork(after_in_child=_drop_pipes)
+os.register_at_fork(after_in_child=_get_executor.cache_clear)

@@ -513,6 +513,19 @@ class Target:
         except ConnectionClosed:
             raise await self._build_crash("pause") from None
 
+    async def jump(self, thread: int, file: str, line: int) -> None:
+        """Set the line at which a held thread goes on. It stops there at once."""
+        where = {"source": {"path": self.paths.to_remote(file)}, "line": line}
+        found = await self.connection.request("gotoTargets", where, timeout=self.request_timeout)
+        targets = found.get("targets") or []
+        if not targets:
+            raise errors.InvalidInput(f"line {line} cannot be jumped to", field="line")
+        arguments = {"threadId": thread, "targetId": targets[0]["id"]}
+        try:
+            await self.connection.request("goto", arguments, timeout=self.request_timeout)
+        except errors.Failure as problem:
+            raise errors.InvalidInput(problem.message, field="line") from None
+
     async def execute(self, op: str, timeout: float, **arguments: Any) -> dap.Body:
         """Run an operation that runs the user's code. Interrupt it when it takes too long."""
         reply = self.connection.post("holdfast", {"op": op, **arguments})

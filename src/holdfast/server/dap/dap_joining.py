@@ -1,0 +1,109 @@
+"""How an editor joins a session, what it is told of it at first, and what it leaves behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from typing import TYPE_CHECKING
+
+from holdfast import errors
+from holdfast.model.launch import NO_PREPARATION, Attach, Start
+from holdfast.server.dap.dap_events import EventTeller
+from holdfast.service.session import Session
+
+if TYPE_CHECKING:
+    from holdfast.server.dap.dap_client import EditorClient
+
+_EARLIER_OUTPUT_BYTES = 32 * 1024
+_MAX_END_SECONDS = 10.0
+
+
+def join(client: EditorClient, session: Session) -> None:
+    client.session = session
+    client.teller = EventTeller(client, session)
+    client.editors.add(client, session)
+    session.touch()
+    if not session.program.can_restart and client.start is None:
+        client.send_event("capabilities", {"capabilities": {"supportsRestartRequest": False}})
+
+
+async def start_program(client: EditorClient, start: Start) -> None:
+    """Start the program, or attach to it. If that fails, the editor says why, and ends."""
+    session, teller = client.joined, client.teller
+    assert teller is not None
+    client.has_started = True
+    teller.tell_breakpoints()
+    try:
+        await session.program.begin(start, NO_PREPARATION)
+    except errors.HoldfastError as problem:
+        text = f"{problem.message}. {problem.hint}" if problem.hint else problem.message
+        client.send_output("important", text + "\n")
+        teller.tell_end()
+
+
+async def tell_what_is(client: EditorClient) -> None:
+    """What an editor has missed: the program, its output, threads, breakpoints, and its stop."""
+    session, teller = client.joined, client.teller
+    assert teller is not None
+    tail = session.program.output.read_tail(0, _EARLIER_OUTPUT_BYTES)
+    for entry in tail.entries:
+        teller.on_output(entry["type"], entry["text"], entry)
+    teller.tell_breakpoints()
+    if not session.program.is_live:
+        return  # it will be told when the program starts
+    teller.tell_process()
+    await teller.tell_threads()
+    teller.tell_stops()
+
+
+# -- leaving --------------------------------------------------------------------------------------
+
+
+async def leave(client: EditorClient, wants_end: bool | None) -> None:
+    """Leave the session, and end its program if that is wanted: explicitly, or by default.
+
+    By default it ends with the editor that started it, if nobody else uses it. One that was
+    attached to runs on.
+    """
+    session = client.session
+    if session is None or client.teller is None:
+        return
+    ends = _should_end(client, session) if wants_end is None else wants_end
+    is_alone = not client.editors.list_others(client, session)
+    try:
+        if ends and not session.over:
+            await _end(client, session)
+        elif is_alone and _is_attached_here(client) and not session.over:
+            await session.detach()
+    except (errors.HoldfastError, asyncio.TimeoutError):
+        pass  # it ended by itself meanwhile, or will soon
+    client.teller.stop()
+    client.teller = None
+    client.editors.remove(client, session)
+    with contextlib.suppress(errors.HoldfastError):  # its program may not answer any more
+        await session.program.breakpoints.release_owner(client.owner)
+
+
+def _should_end(client: EditorClient, session: Session) -> bool:
+    if not client.has_started and client.start is None:
+        return False
+    if isinstance(client.start, Attach) or not client.has_created:
+        return False
+    return not client.editors.is_shared(client, session)
+
+
+def _is_attached_here(client: EditorClient) -> bool:
+    return client.has_created and client.has_started and isinstance(client.start, Attach)
+
+
+async def _end(client: EditorClient, session: Session) -> None:
+    if session.program.is_live:
+        ending = asyncio.ensure_future(session.terminate(by=client.title))
+        await asyncio.wait_for(asyncio.shield(ending), _MAX_END_SECONDS)
+    else:
+        await session.delete()  # nothing ever ran in it
+
+
+def describe_name(path: str) -> str:
+    return os.path.basename(path) or path
