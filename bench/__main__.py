@@ -22,6 +22,7 @@ from bench import (
     call_store,
     calls,
     concurrent_sessions,
+    editor_steps,
     growth,
     hot_loops,
     measurements,
@@ -164,6 +165,11 @@ class Bench:
         text = f"## Data breakpoints that do not stop\n\n{tables.format_ratios(ratios)}"
         return text, {"watches": ratios}
 
+    def measure_editors(self) -> Result:
+        ratios = editor_steps.measure(self.server, 5 * self.scale.trips)
+        text = f"## Editors\n\n{tables.format_ratios(ratios)}"
+        return text, {"editors": ratios}
+
     def measure_round_trips(self) -> Result:
         readings = round_trips.measure(self.server, self.scale.trips)
         figures = {name: measurements.summarize(readings.all[name]) for name in round_trips.UNITS}
@@ -217,6 +223,7 @@ PARTS: dict[str, Callable[[Bench], Result]] = {
     "breakpoints": Bench.measure_breakpoints,
     "quiet": Bench.measure_quiet_loops,
     "watches": Bench.measure_watches,
+    "editors": Bench.measure_editors,
     "trips": Bench.measure_round_trips,
     "crowds": Bench.measure_concurrent_sessions,
     "growth": Bench.measure_growth,

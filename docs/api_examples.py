@@ -173,6 +173,7 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask("GET", f"{at}/status", query="include=source,locals,stack", **session)
     ask("GET", f"{at}/ping", **session)
     ask("POST", f"{at}/ping", **session)
+    ask("GET", f"{at}/dap", **session)
     ask("GET", "/api/holds")
     ask("GET", "/api/holds/{hold_id}", hold_id=stop["hold_id"])
     _look_around(recorder, session, stop["thread_id"], shop)
@@ -467,6 +468,7 @@ _NUMBERS = {
     "pid": 4321,
     "server_pid": 4000,
     "port": 5678,
+    "dap_port": 5679,
     "listening": 5678,
     "lane": 42,
     "uptime_seconds": 12.5,

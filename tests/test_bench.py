@@ -84,6 +84,17 @@ def test_watched_writes_are_compared_with_plain_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_a_step_through_the_door_for_editors_is_compared_with_one_over_http(
+    tmp_path: Path,
+) -> None:
+    figures, printed = run(tmp_path, "--only", "editors")
+
+    (ratio,) = figures["editors"]
+    assert min(ratio["ours"], ratio["base"]) > 0
+    assert ratio["name"] in printed
+
+
+@pytest.mark.slow
 def test_round_trips_and_concurrent_sessions_are_measured(tmp_path: Path) -> None:
     figures, printed = run(tmp_path, "--only", "trips", "crowds")
 

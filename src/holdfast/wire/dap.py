@@ -41,10 +41,15 @@ def encode(message: Message) -> bytes:
 
 
 class Framer:
-    """Cuts one stream into messages. After a FramingError the stream is lost: feed it no more."""
+    """Cuts one stream into messages. After a FramingError the stream is lost: feed it no more.
 
-    def __init__(self, max_size: int = MAX_BODY) -> None:
+    A strict one takes no other fields in a header than those of the protocol. What a web page makes
+    a browser send begins with others.
+    """
+
+    def __init__(self, max_size: int = MAX_BODY, *, is_strict: bool = False) -> None:
         self._max_size = max_size
+        self._is_strict = is_strict
         self._buffer = bytearray()
         self._at = 0  # where the part being read begins
         self._seen = 0  # up to where it was searched for the end of a line
@@ -98,7 +103,10 @@ class Framer:
         name, colon, value = line.partition(b":")
         if not colon:
             raise FramingError(f"not a header line: {line[:80]!r}")
-        if name.strip().lower() != b"content-length":
+        field = name.strip().lower()
+        if field != b"content-length":
+            if self._is_strict and field != b"content-type":
+                raise FramingError(f"not a field of the protocol: {line[:80]!r}")
             return
         digits = value.strip()
         # The bound on digits keeps `int` quick, and far above any length we take.

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -196,6 +198,52 @@ def test_editors_that_come_and_go_leave_nothing(server: Server, lobby: int) -> N
             editor.close()
         files = os.listdir(f"/proc/{server.process.pid}/fd")
         assert len(files) < 200
+
+
+# -- who may come in -------------------------------------------------------------------------------
+
+AS_NOBODY = """
+import os, socket, sys
+os.setgid(65534); os.setuid(65534)
+caller = socket.socket()
+caller.connect(("127.0.0.1", int(sys.argv[1])))
+try:
+    caller.sendall(sys.stdin.buffer.read())
+    said = caller.recv(65536)
+except ConnectionError:
+    said = b""
+print(len(said))
+"""
+INITIALIZE = b'{"seq": 1, "type": "request", "command": "initialize", "arguments": {}}'
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_user_of_this_machine_gets_no_answer(lobby: int, session: Session) -> None:
+    for port in (lobby, session.get("/dap")["port"]):
+        argv = [sys.executable, "-c", AS_NOBODY, str(port)]
+        done = subprocess.run(
+            argv, input=frame(INITIALIZE), capture_output=True, timeout=30, check=True
+        )
+        assert done.stdout == b"0\n"
+
+
+def test_a_page_in_a_browser_gets_no_answer(lobby: int) -> None:
+    for line in (b"POST / HTTP/1.1", b"POST /a:b HTTP/1.1", b"Host: localhost"):
+        editor = connect(lobby)
+        editor.send_raw(line + b"\r\n" + frame(INITIALIZE))
+        editor.wait_closed()
+        assert editor.messages == []
+        editor.close()
+
+
+def test_the_doors_are_open_on_loopback_only(lobby: int, session: Session) -> None:
+    own = {lobby, session.get("/dap")["port"]}
+    listening = {
+        (parts[1].rpartition(":")[0], int(parts[1].rpartition(":")[2], 16))
+        for parts in map(str.split, Path("/proc/net/tcp").read_text().splitlines()[1:])
+        if parts[3] == "0A"
+    }
+    assert {host for host, port in listening if port in own} == {"0100007F"}
 
 
 # -- the server ------------------------------------------------------------------------------------

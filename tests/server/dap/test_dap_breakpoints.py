@@ -124,6 +124,44 @@ def test_function_breakpoints_say_what_they_are(editor: Editor) -> None:
     assert editor.stack(stop["threadId"])[0]["name"].endswith("speak")
 
 
+# -- values ----------------------------------------------------------------------------------------
+
+
+def test_a_value_is_watched_and_the_stop_says_what_was_written(editor: Editor) -> None:
+    editor.launch(LOOP, [LOOP.line("call")])
+    stop = editor.wait_stop("breakpoint")
+    frame = editor.stack(stop["threadId"])[0]["id"]
+    scope = editor.ask("scopes", frameId=frame)["scopes"][0]["variablesReference"]
+    by_frame = editor.ask("dataBreakpointInfo", name="total", frameId=frame)
+    info = editor.ask("dataBreakpointInfo", name="total", variablesReference=scope)
+    assert info["accessTypes"] == ["write"]
+    assert by_frame["dataId"]
+    editor.set_lines(LOOP.path, [])
+    (said,) = editor.ask(
+        "setDataBreakpoints",
+        breakpoints=[{"dataId": info["dataId"], "accessType": "write", "condition": "total >= 6"}],
+    )["breakpoints"]
+    assert said["verified"], said
+    stop = go_on(editor, stop, "data breakpoint")
+    assert stop["hitBreakpointIds"] == [said["id"]]
+    assert stop["text"].startswith("total: 3 → 6")
+    editor.ask("setDataBreakpoints", breakpoints=[])
+    editor.ask("continue", threadId=stop["threadId"])
+    editor.wait_event("terminated")
+
+
+def test_what_cannot_be_watched_says_why(editor: Editor) -> None:
+    editor.launch(LOOP, [LOOP.line("call")])
+    stop = editor.wait_stop("breakpoint")
+    frame = editor.stack(stop["threadId"])[0]["id"]
+    info = editor.ask("dataBreakpointInfo", name="no_such_thing", frameId=frame)
+    assert info["dataId"] is None
+    assert info["description"]
+    (said,) = editor.ask("setDataBreakpoints", breakpoints=[{"dataId": "garbage"}])["breakpoints"]
+    assert not said["verified"]
+    assert said["message"]
+
+
 # -- exceptions ------------------------------------------------------------------------------------
 
 

@@ -149,6 +149,7 @@ def test_a_program_with_a_syntax_error_is_reported_and_ended(
     editor.launch(str(script))
     editor.wait_event("terminated")
     assert "broken.py" in editor.output("important")
+    assert editor.messages[-1]["event"] == "terminated"
 
 
 def test_the_exit_code_is_told(editor: Editor) -> None:
@@ -206,7 +207,7 @@ def test_an_editor_joins_by_name_by_default_and_by_the_address_of_the_door(
 def test_joining_nothing_says_what_there_is_to_do(open_editor: Any, server: Server) -> None:
     for session in server.get("/sessions")["sessions"]:
         if session["kind"] == "program":
-            server.delete(f"/sessions/{session['session_id']}")
+            server.http.delete(f"/sessions/{session['session_id']}")  # children go with parents
     for options in ({}, {"session": "nobody"}):
         editor = open_editor()
         editor.initialize()
@@ -313,3 +314,20 @@ def test_a_program_is_left_running_if_that_is_wanted(editor: Editor, server: Ser
     assert server.get(f"/sessions/{session}/status")["status"] == "paused"
     assert server.get(f"/sessions/{session}/breakpoints")["total"] == 0
     server.delete(f"/sessions/{session}")
+
+
+def test_a_program_launched_at_a_door_ends_with_its_editor_unless_somebody_else_uses_it(
+    open_editor: Any, session: Session
+) -> None:
+    port = session.get("/dap")["port"]
+    editor = open_editor(port)
+    editor.launch(LOOP, [LOOP.line("add")])
+    editor.wait_stop("breakpoint")
+    editor.disconnect()
+    assert session.get("/status")["status"] == "terminated"
+    editor = open_editor(port)
+    editor.launch(LOOP, [LOOP.line("add")])
+    editor.wait_stop("breakpoint")
+    session.post("/step-over")
+    editor.disconnect()
+    assert session.get("/status")["status"] == "paused"

@@ -110,6 +110,20 @@ def test_one_leaves_and_the_others_stay(open_editor: Open, server: Server) -> No
     session.delete()
 
 
+def test_a_guest_that_came_and_went_does_not_count(open_editor: Open, server: Server) -> None:
+    host, guest = open_editor(), open_editor()
+    host.launch(LOOP, [LOOP.line("add")])
+    host.wait_stop()
+    guest.attach()
+    guest.wait_stop()
+    guest.set_lines(LOOP.path, [LOOP.line("return")])
+    guest.close()
+    host.wait_event("breakpoint", reason="removed")
+    session = latest(server)
+    host.disconnect()
+    assert session.get("/status")["status"] == "terminated"
+
+
 def test_a_program_that_an_agent_uses_as_well_outlives_the_editor_that_launched_it(
     editor: Editor, server: Server
 ) -> None:
@@ -173,7 +187,7 @@ def test_a_session_deleted_under_an_editor_ends_for_it(editor: Editor, server: S
         session.delete()
     editor.wait_event("terminated")
     with pytest.raises(Refusal):
-        editor.ask("next", threadId=thread)
+        editor.ask("stackTrace", threadId=thread)
     editor.disconnect()
 
 
@@ -209,9 +223,7 @@ def test_a_child_process_is_offered_as_a_session_of_its_own(
 ) -> None:
     script = tmp_path / "parent.py"
     script.write_text(
-        "import subprocess, sys\n"
-        "subprocess.run([sys.executable, '-c', 'x = 1\\nprint(x)'])\n"
-        "print('parent done')\n"
+        f"import subprocess, sys\nsubprocess.run([sys.executable, {Program('idle.py').path!r}])\n"
     )
     one, two = open_editor(), open_editor()
     one.initialize(supportsStartDebuggingRequest=True)
@@ -221,5 +233,7 @@ def test_a_child_process_is_offered_as_a_session_of_its_own(
     configuration = offer["arguments"]["configuration"]
     assert offer["arguments"]["request"] == "attach"
     two.attach(**configuration)
+    two.wait_event("process")
+    two.ask("terminate")
     two.wait_event("terminated")
     one.wait_event("terminated")

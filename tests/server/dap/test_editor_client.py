@@ -54,7 +54,7 @@ def test_over_a_port_with_every_message_checked(
 ) -> None:
     for session in server.get("/sessions")["sessions"]:
         if session["kind"] == "program":
-            server.delete(f"/sessions/{session['session_id']}")
+            server.http.delete(f"/sessions/{session['session_id']}")  # children go with parents
     with tapped(lobby) as tap:
         drive(modules, scenario, {}, port=tap.port)
         assert tap.counts["editor"] >= 10

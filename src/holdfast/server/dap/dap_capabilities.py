@@ -6,7 +6,7 @@ from holdfast.wire.dap import Body
 
 _SUPPORTED = (
     *("supportsConfigurationDoneRequest", "supportsRestartRequest", "supportsTerminateRequest"),
-    *("supportTerminateDebuggee", "supportsCancelRequest"),
+    "supportTerminateDebuggee",
     *("supportsConditionalBreakpoints", "supportsHitConditionalBreakpoints", "supportsLogPoints"),
     *("supportsFunctionBreakpoints", "supportsDataBreakpoints"),
     *("supportsBreakpointLocationsRequest", "supportsExceptionFilterOptions"),

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from holdfast.server.dap.dap_door import Door
 
 log = logging.getLogger(__name__)
+PROGRAM = "program"
+"""Who the program itself is, in events that say who did something."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1", "0.0.0.0")
 _DONE_BY_USERS = frozenset(
     {
@@ -44,9 +46,8 @@ class _SharedSession(SessionObserver):
 
     def on_event(self, event: EventRecord) -> None:
         """What no editor caused comes from the HTTP API, the command line, or a controller."""
-        by_others = event.body.get("by") != "program"
-        if event.type in _DONE_BY_USERS and by_others and CAUSE.get() is None:
-            self.is_used_otherwise = True
+        if event.type in _DONE_BY_USERS and CAUSE.get() is None:
+            self.is_used_otherwise = event.body.get("by") != PROGRAM or self.is_used_otherwise
 
     def close(self) -> None:
         self._keep_alive()

@@ -88,7 +88,7 @@ class EventTeller(SessionObserver):
         """The program starts, perhaps once more. What stood before does not stand any more."""
         if self._is_stopped:
             self._client.send_event("continued", {"threadId": 1, "allThreadsContinued": True})
-        self._is_stopped = False
+        self._is_stopped = self._is_over = False
         for thread in list(self._threads):
             self.on_thread(thread, is_started=False)
         self._client.names.clear()
@@ -106,7 +106,17 @@ class EventTeller(SessionObserver):
             return
         if body.get("reason") == "detached":
             self._client.send_output("console", "The program runs on without the debugger.\n")
+        error = self._session.program.error
+        if error is not None:
+            self.tell_failure(error.message, error.hint)
         self.tell_end(body.get("exit_code"))
+
+    def tell_failure(self, message: str, hint: str | None) -> None:
+        """Why the program could not start, and that this is the end."""
+        if not self._is_over:
+            text = f"{message}. {hint}" if hint else message
+            self._client.send_output("important", f"{text}\n")
+            self.tell_end()
 
     def tell_end(self, exit_code: int | None = None) -> None:
         """The end, once."""
@@ -128,7 +138,6 @@ class EventTeller(SessionObserver):
             self._tell_stop(stops.current)
 
     def _on_stopped(self, body: Body) -> None:
-        self._is_over = False
         stop = self._session.program.stops.find(body["thread_id"])
         if stop is not None:
             self._tell_stop(stop, is_beside="hold_id" not in body)

@@ -16,6 +16,7 @@ from holdfast.server.dap.dap_arguments import (
 )
 from holdfast.server.dap.dap_requests import Order, RequestList
 from holdfast.service.run_options import RunOptions
+from holdfast.service.session import Session
 from holdfast.wire.dap import Body
 
 if TYPE_CHECKING:
@@ -39,9 +40,14 @@ async def resume(client: EditorClient, arguments: ThreadArguments) -> Body:
         else:
             await session.resume(options)
     except errors.WrongState:
-        if not session.program.is_running:
+        if not _has_run_on(session):
             raise
     return {"allThreadsContinued": not is_one}
+
+
+def _has_run_on(session: Session) -> bool:
+    """Whether somebody else was quicker: it runs, or has ended meanwhile."""
+    return session.program.is_running or session.over
 
 
 async def _step(client: EditorClient, action: str, arguments: ThreadArguments) -> None:
@@ -49,7 +55,7 @@ async def _step(client: EditorClient, action: str, arguments: ThreadArguments) -
     try:
         await session.step(action, _build_options(client, arguments.thread_id))
     except errors.WrongState:
-        if not session.program.is_running:
+        if not _has_run_on(session):
             raise
 
 

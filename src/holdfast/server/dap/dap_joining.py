@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from typing import TYPE_CHECKING
 
 from holdfast import errors
 from holdfast.model.launch import NO_PREPARATION, Attach, Start
 from holdfast.server.dap.dap_events import EventTeller
+from holdfast.server.dap.dap_requests import CAUSE
 from holdfast.service.session import Session
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ async def start_program(client: EditorClient, start: Start) -> None:
     try:
         await session.program.begin(start, NO_PREPARATION)
     except errors.HoldfastError as problem:
-        text = f"{problem.message}. {problem.hint}" if problem.hint else problem.message
-        client.send_output("important", text + "\n")
-        teller.tell_end()
+        teller.tell_failure(problem.message, problem.hint)
 
 
 async def tell_what_is(client: EditorClient) -> None:
@@ -69,6 +67,7 @@ async def leave(client: EditorClient, wants_end: bool | None) -> None:
     session = client.session
     if session is None or client.teller is None:
         return
+    CAUSE.set(client)
     ends = _should_end(client, session) if wants_end is None else wants_end
     is_alone = not client.editors.list_others(client, session)
     try:
@@ -86,9 +85,7 @@ async def leave(client: EditorClient, wants_end: bool | None) -> None:
 
 
 def _should_end(client: EditorClient, session: Session) -> bool:
-    if not client.has_started and client.start is None:
-        return False
-    if isinstance(client.start, Attach) or not client.has_created:
+    if client.start is None or isinstance(client.start, Attach):
         return False
     return not client.editors.is_shared(client, session)
 
@@ -101,9 +98,5 @@ async def _end(client: EditorClient, session: Session) -> None:
     if session.program.is_live:
         ending = asyncio.ensure_future(session.terminate(by=client.title))
         await asyncio.wait_for(asyncio.shield(ending), _MAX_END_SECONDS)
-    else:
+    elif client.has_created:
         await session.delete()  # nothing ever ran in it
-
-
-def describe_name(path: str) -> str:
-    return os.path.basename(path) or path

@@ -162,8 +162,3 @@ async def disconnect(client: EditorClient, arguments: DisconnectArguments) -> No
     """Only this editor leaves. What becomes of the program: `dap_joining.leave`."""
     client.is_leaving = True
     await dap_joining.leave(client, False if arguments.restart else arguments.terminate_debuggee)
-
-
-@requests.on("cancel", Order.AT_ONCE, needs_session=False)
-async def cancel(client: EditorClient, arguments: Arguments) -> None:
-    """Nothing takes so long that it would have to be cancelled: expressions have a timeout."""

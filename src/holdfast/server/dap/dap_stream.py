@@ -28,7 +28,7 @@ class DapStream(asyncio.Protocol):
     """Reads and writes messages. An editor that sends nonsense, or never reads, is dropped."""
 
     def __init__(self) -> None:
-        self._framer = dap.Framer(MAX_MESSAGE_BYTES)
+        self._framer = dap.Framer(MAX_MESSAGE_BYTES, is_strict=True)
         self._transport: asyncio.Transport | None = None
         self._receiver: MessageReceiver | None = None
         self._unread_timer: asyncio.TimerHandle | None = None

@@ -94,7 +94,7 @@ async function alone() {
   await assert.rejects(client.customRequest("readMemory", { memoryReference: "0", count: 1 }), /not supported/);
 
   // a value that is watched
-  if (task.hasData) {
+  {
     const info = (await client.dataBreakpointInfoRequest({ variablesReference: reference, name: "total" })).body;
     assert(info.dataId, info.description);
     const watched = (await client.setDataBreakpointsRequest({
