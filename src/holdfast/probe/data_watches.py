@@ -52,7 +52,11 @@ _COMPARED = (
     "it is compared at each line of %s and of the functions it calls, so a change by others is "
     "noticed late"
 )
-_PENDING = "%s; it is watched as soon as that is imported"
+_PENDING = (
+    "%s; it is watched as soon as that is imported"
+    if _MONITORS
+    else "%s; it is watched from the first stop on after that is imported"
+)
 
 
 class Change(NamedTuple):
@@ -678,6 +682,8 @@ class WatchTable:
 
     def collect(self, frame: Any) -> None:
         """Tell of what was written just before this thread stopped in this frame."""
+        if self._pending:
+            self.begin_pending()
         if not self.watches or data_stops.take_report() is not None:
             return
         scanner: Any = code_watch.current_watch() if _MONITORS else trace_watch.current_watch()
