@@ -5,6 +5,7 @@ import collections
 import copy
 import dataclasses
 import gc
+import os
 import pickle
 import sys
 import threading
@@ -326,6 +327,44 @@ def hot():
     ready = 0  # @hot_ready
     for number in range(1000):
         counter.value = number  # @hot_write
+    return ready
+
+
+def many_writers():
+    table, counter = {"key": 0}, Counter()
+    ready = 0  # @writers_ready
+
+    def write(number):
+        for turn in range(2000):
+            table["key"] = turn
+            counter.value = turn * 10 + number  # @writers_write
+
+    workers = [threading.Thread(target=write, args=(n,)) for n in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    print("written", table["key"])
+    return ready
+
+
+def forks():
+    counter, table = Counter(), {"key": 0}
+    ready = 0  # @forks_ready
+    child = os.fork()
+    if child == 0:
+        counter.value = table["key"] = 1
+        os._exit(0 if type(counter) is Counter else 3)
+    print("child", os.WEXITSTATUS(os.waitpid(child, 0)[1]))
+    counter.value = 2  # @forks_write
+    return ready
+
+
+def imports():
+    ready = 0  # @imports_ready
+    import colorsys
+
+    colorsys.ONE_THIRD = 3  # @imports_write
     return ready
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from child_processes import CHILD_STARTER, PATIENCE, is_gone, run_undebugged
 from harness import Program, Server, Session
+from interpreters import Interpreter, find_interpreters
 
 pytestmark = pytest.mark.slow  # each starts debugpy's adapter and launcher
 LOOP = Program("loop.py")
@@ -43,6 +44,64 @@ def test_a_program_is_debugged_through_an_adapter(session: Session, python: str)
     end = session.resume()
     assert (end["status"], end["exit_code"]) == ("terminated", 0)
     assert session.output() == "total 45\ndone\n"
+
+
+GENERATORS = """
+import asyncio
+
+async def stream(): yield 1; yield 2
+
+async def repeat(n):
+    while True:
+        await asyncio.sleep(0)
+        n -= 1
+        if not n: return
+
+class Cart:
+    def items(self):
+        for number in range(3):
+            yield number
+
+def one_line(): yield 1; yield 2
+
+async def read():
+    async for each in stream():
+        await asyncio.sleep(0)
+
+def plain(): return 1
+
+for turn in range(2):
+    asyncio.run(read())
+    asyncio.run(repeat(3))
+    list(Cart().items())
+    list(one_line())
+    plain()
+"""
+
+
+@pytest.mark.parametrize(
+    "interpreter",
+    [each for each in find_interpreters() if each.version < (3, 12)],
+    ids=lambda each: ".".join(map(str, each.version[:2])),
+)
+def test_a_generator_stops_once_a_call_behind_an_adapter(
+    session: Session, tmp_path: Path, interpreter: Interpreter
+) -> None:
+    script = tmp_path / "generators.py"
+    script.write_text(GENERATORS)
+    names = ["stream", "repeat", "Cart.*", "one_line", "plain"]
+    session.post("/breakpoints", [{"function": name} for name in names])
+
+    stopped = []
+    stop = session.launch(str(script), python=interpreter.path, route="adapter")
+    while stop["status"] == "paused":
+        assert "__holdfast_entered" not in session.locals()
+        stopped.append(stop["location"]["function"].rpartition(".")[2])
+        stop = session.resume()
+
+    assert stopped == ["stream", "repeat", "items", "one_line", "plain"] * 2
+    shown = session.get("/breakpoints")["breakpoints"]
+    assert [point["hits"] for point in shown if "function" in point] == [2] * 5
 
 
 def test_the_exit_code_comes_through_an_adapter(session: Session) -> None:

@@ -491,6 +491,63 @@ def test_a_child_of_a_value_that_was_shown(session: Session, python: str) -> Non
     assert describe(session.resume()) == ("dict_first", "1", "2")
 
 
+# -- what is left behind --------------------------------------------------------------------------
+
+
+def test_removing_a_watch_leaves_nothing_behind(session: Session, python: str) -> None:
+    reach(session, "in_place", "in_place_ready", python)
+    for name in ("items", "counter.value", "ready", "total", "settings['limit']", "len(items)"):
+        watch_verified(session, name, condition="new == -1")
+    assert session.evaluate("type(counter) is Counter") == "False"
+
+    session.delete("/data-breakpoints")
+
+    assert session.evaluate("type(counter) is Counter") == "True"
+    assert session.evaluate("type(sys.modules['__main__']).__name__") == "'module'"
+    if version_of(python) >= MONITORS:
+        code = "sys._getframe().f_back and in_place.__code__"
+        assert session.evaluate(f"sys.monitoring.get_local_events(3, {code})") == "0"
+    assert session.resume()["exit_code"] == 0
+
+
+def test_a_forked_child_is_not_watched(session: Session, python: str) -> None:
+    reach(session, "forks", "forks_ready", python)
+    for name in ("counter.value", "table['key']"):
+        watch_verified(session, name, condition="new == 2")
+
+    assert collect(session) == [("forks_write", "0", "2")]
+    assert "child 0" in session.output()
+
+
+# -- many threads, and modules that come later ----------------------------------------------------
+
+
+def test_threads_that_write_one_place_at_once(session: Session, python: str) -> None:
+    reach(session, "many_writers", "writers_ready", python)
+    watch_verified(session, "table['key']", condition="new == -1")
+    watch_verified(session, "counter.value", condition="new == 15003")
+
+    assert describe(session.resume())[0] == "writers_write"
+    end = session.resume()
+    assert (end["exit_code"], session.output()) == (0, "written 1999\nend\n")
+
+
+def test_a_global_of_a_module_that_is_imported_later(session: Session, python: str) -> None:
+    reach(session, "imports", "imports_ready", python)
+    made = session.post("/data-breakpoints", {"data_id": "global:colorsys:ONE_THIRD"})
+    assert not made["verified"]
+    assert "not imported yet" in made["message"]
+    if version_of(python) < MONITORS:
+        session.break_at(VALUES, "imports_write")
+        session.resume()
+    else:
+        stop = session.resume()
+        assert (stop["data"]["old"], stop["location"]["function"]) == (None, "<module>")
+
+    assert describe(session.resume())[::2] == ("imports_write", "3")
+    assert session.get("/data-breakpoints")["breakpoints"][0]["verified"]
+
+
 # -- beside others --------------------------------------------------------------------------------
 
 COVERED = """

@@ -14,7 +14,7 @@ runs it. From then on `request_handlers` answers the server's requests on the de
 - `end_reports`: why the program ended
 - `breakpoint_rules`, `breakpoint_table`, `exception_filters`: whether the program stops
 - `function_names`, `function_table`: which functions a breakpoint names
-- `line_monitor` (3.12 and newer), `frame_tracer`, `step_returns` (older),
+- `line_monitor` (3.12 and newer), `frame_tracer`, `generator_entries`, `step_returns` (older),
   `missed_breakpoints`, `recursion_room`: how it is made to stop
 - `deadlocks`, `thread_waits`, `task_waits`, `frame_code`: which thread or task waits for which
 - `asyncio_tasks`, `standard_streams`: tasks, and reads of stdin that wait

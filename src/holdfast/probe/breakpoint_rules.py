@@ -95,11 +95,12 @@ class Rule:
         self.hits = 0
         self.passes = 0  # how often the condition was false
         self.errors: Dict[str, int] = {}  # how often each expression raised
-        self._count = itertools.count(1)
+        self.count = itertools.count(1)
+        self.ahead: Dict[int, int] = {}  # by a thread's ident: a hit that is counted already
 
     def continue_counts(self, before: Rule) -> None:
         self.hits, self.passes, self.errors = before.hits, before.passes, before.errors
-        self._count = itertools.count(self.hits + 1)
+        self.count = itertools.count(self.hits + 1)
 
     def should_stop(self, frame: Any) -> bool:
         if self.is_in_library and is_called_by_debugger(frame):
@@ -116,7 +117,9 @@ class Rule:
                     return False
             except (Exception, SystemExit) as error:
                 return self._fail(condition, error)
-        self.hits = hits = next(self._count)  # no two threads get the same number
+        hits = self.ahead.pop(threading.get_ident(), 0) if self.ahead else 0
+        if not hits:
+            self.hits = hits = next(self.count)  # no two threads get the same number
         if self.hit is not None and not _COMPARE[self.hit[0]](hits, self.hit[1]):
             return False
         if self.log is not None:

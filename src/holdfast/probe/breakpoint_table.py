@@ -7,12 +7,13 @@ breakpoint for each line, with a condition that makes it ask our rules.
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
-from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Dict, FrozenSet, Iterable, Iterator, List, Optional, Set, Tuple
 
 from . import line_monitor
 from .breakpoint_rules import Rule, find_stopping
-from .function_table import FUNCTIONS
+from .function_table import FUNCTIONS, rules_at_call, rules_at_line
 from .pydevd_access import canonical
 
 _ASK_RULES = "holdfast"  # the condition given to pydevd, which makes it call `should_stop`
@@ -30,6 +31,8 @@ class BreakpointTable:
         self.files: FrozenSet[str] = frozenset()  # all that hold one, as canonical paths
         self.on_line: Dict[int, List[Rule]] = {}  # by the one id that pydevd has for that line
         self.functions: List[Rule] = []
+        # By canonical path: where generators begin, if only a line tells (`generator_entries`).
+        self.generator_lines: Dict[str, Set[int]] = {}
 
     def replace(
         self, old: Iterable[int], specs: List[Dict[str, Any]], file: str = ""
@@ -85,6 +88,8 @@ def _place_lines(db: Any, file: str) -> None:
     for rule in TABLE.rules.values():
         if rule.file == file and rule.line:
             lines.setdefault(rule.line, []).append(rule)
+    for line in TABLE.generator_lines.get(file, ()):
+        lines.setdefault(line, [])
     monitor = line_monitor.get_monitor()
     if monitor is not None:
         monitor.set_file(file, lines)
@@ -94,7 +99,7 @@ def _place_lines(db: Any, file: str) -> None:
     with db._main_lock, _every_file_exists(), _consolidate_once(db, file):
         api.remove_all_breakpoints(db, file)
         for line, rules in lines.items():
-            number = rules[0].id
+            number = rules[0].id if rules else -line  # a function's rule may have many lines
             TABLE.on_line[number] = rules
             api.add_breakpoint(
                 db, file, "python-line", number, line, _ASK_RULES, "None", None, policy, None, None
@@ -154,7 +159,7 @@ def set_functions(db: Any, specs: List[Dict[str, Any]]) -> None:
 def _set_pydevd_functions(db: Any) -> None:
     """Without tracing of our own, as behind an adapter: pydevd asks our rules.
 
-    It knows bare names, sees no module begin, and before 3.12 no generator.
+    It knows bare names, sees no module begin, and before 3.12 no generator: that gets a line.
     """
     from _pydevd_bundle.pydevd_api import PyDevdAPI
     from _pydevd_bundle.pydevd_breakpoints import FunctionBreakpoint
@@ -166,6 +171,10 @@ def _set_pydevd_functions(db: Any) -> None:
     ]
     with db._main_lock:
         PyDevdAPI().set_function_breakpoints(db, points)
+    if sys.version_info < (3, 12):
+        before, TABLE.generator_lines = TABLE.generator_lines, FUNCTIONS.find_generator_lines()
+        for file in {*before, *TABLE.generator_lines}:
+            _place_lines(db, file)
 
 
 def hits_of(ident: Optional[int], numbers: Iterable[int]) -> List[Dict[str, int]]:
@@ -174,6 +183,12 @@ def hits_of(ident: Optional[int], numbers: Iterable[int]) -> List[Dict[str, int]
     ids = [id_ for number in numbers for id_ in (stopping if number == last else [number])]
     rules = (TABLE.rules.get(id_) for id_ in ids)
     return [{"id": rule.id, "hits": rule.hits} for rule in rules if rule is not None]
+
+
+def has_functions_only(hits: List[Dict[str, int]]) -> bool:
+    """Whether a stop is for function breakpoints and no others."""
+    rules = [TABLE.rules.get(hit["id"]) for hit in hits]
+    return bool(rules) and all(rule is not None and rule.function for rule in rules)
 
 
 def all_hits() -> Dict[str, int]:
@@ -218,10 +233,11 @@ def should_stop(db: Any, info: Any, breakpoint: Any, frame: Any) -> bool:
     if breakpoint.condition != _ASK_RULES:
         return bool(_ORIGINAL["condition"](db, info, breakpoint, frame))
     if getattr(breakpoint, "func_name", "None") not in ("None", None):
-        entry = FUNCTIONS.find_entry(frame.f_code)
-        rules = entry.rules if entry is not None else []
+        rules = rules_at_call(frame)
     else:
         rules = TABLE.on_line.get(breakpoint.breakpoint_id, [])
+        if TABLE.generator_lines:
+            rules = rules + rules_at_line(frame)
     if len(rules) == 1:  # nearly always, and at every pass of a hot line
         stopping = [rules[0].id] if rules[0].should_stop(frame) else []
     else:

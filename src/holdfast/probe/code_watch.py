@@ -185,7 +185,8 @@ class CodeWatch(Scanner):
         entry = self._codes.get(id(code))
         try:
             if (self._dict_writes or self._stops) and self._deliver(_getframe(1)):
-                self._take_instructions(code).kept.add(offset)
+                if entry is None or offset not in entry.kept:
+                    self._take_instructions(code).kept.add(offset)
                 return None
             if entry is None:
                 return self._disable
@@ -201,6 +202,15 @@ class CodeWatch(Scanner):
 
     def _deliver(self, frame: Any) -> bool:
         """Look at what was written in this frame, and make the stop that was decided there."""
+        writes = self._dict_writes
+        if len(writes) == 1 and not self._stops:  # nearly always, and at every write of a hot dict
+            writer, noters, offset = writes[0]
+            if writer is not frame:
+                return False
+            del writes[0]  # others only add theirs after it
+            for noter in noters:
+                noter.settle_write(frame, offset)
+            return True
         if not self._has_written(frame):
             return False
         for noter, offset in self.take_writes(frame):

@@ -16,6 +16,7 @@ from typing import Any, Callable, Dict, Optional
 
 from . import attribute_watch, code_stores
 from .breakpoint_rules import Expression
+from .dict_watch import object_at
 from .fingerprints import MISSING
 
 _MAX_PLACES = 1000
@@ -145,7 +146,7 @@ class DictPlace(Place):
     def hold_weakly(self) -> None:
         """Whoever watches the dict is told when it is gone; until then its number stands for it."""
         number = id(self._held())
-        self._held = lambda: _object_at(number)
+        self._held = lambda: object_at(number)
 
     def forget_dict(self) -> None:
         """It is being freed, so it must not be touched any more."""
@@ -167,12 +168,6 @@ class DictPlace(Place):
                 "the dict of %s is gone, or the program has run on since the id was given; "
                 "ask for a new id" % self.text
             )
-
-
-def _object_at(number: int) -> Any:
-    from _ctypes import PyObj_FromPtr
-
-    return PyObj_FromPtr(number)
 
 
 class GlobalPlace(DictPlace):

@@ -42,6 +42,7 @@ from .data_places import (
 from .data_stops import Hit
 from .fingerprints import ATOMIC, MISSING
 from .frame_scans import find_caller
+from .thread_suspension import HELD
 
 _MONITORS = sys.version_info >= (3, 12)
 _MAX_SECONDS = 0.5  # for an expression that is evaluated beside its thread
@@ -51,7 +52,11 @@ _COMPARED = (
     "it is compared at each line of %s and of the functions it calls, so a change by others is "
     "noticed late"
 )
-_PENDING = "%s; it is watched as soon as that is imported"
+_PENDING = (
+    "%s; it is watched as soon as that is imported"
+    if _MONITORS
+    else "%s; it is watched from the first stop on after that is imported"
+)
 
 
 class Change(NamedTuple):
@@ -107,7 +112,9 @@ class Watch:
     def use_rule(self, rule: Any) -> None:
         self.rule = rule
         # Rules out a write at once, if a simple condition of plain values is false.
-        self.is_quiet: Callable[[Any, Any], bool] = quiet_writes.make_test(self, rule)
+        self.is_quiet: Callable[[Any, Any], bool] = quiet_writes.make_test(
+            self, rule, self._only_changes
+        )
 
     def is_like(self, spec: Dict[str, Any]) -> bool:
         return (
@@ -270,9 +277,9 @@ class Watch:
     def note_write(self, old: Any, new: Any, frame: Any) -> None:
         """The place was written, by a frame that is still at that line. Must not raise."""
         try:
-            if self._is_wanted(old, new, frame) and data_stops.may_stop(frame):
+            if self._is_wanted(old, new, frame):
                 line = frame.f_lineno
-                hit = self.decide(Change(old, new), frame, line)
+                hit = self._decide_own(Change(old, new), frame, line)
                 scanner = find_scanner()
                 if hit is not None and scanner is not None:
                     scanner.expect_stop(data_stops.PendingStop(frame, [hit], line))
@@ -351,18 +358,29 @@ class Watch:
         return not (is_same and self._only_changes)
 
     def _stop_if_wanted(self, change: Change, frame: Any, line: Optional[int]) -> None:
-        if not data_stops.may_stop(frame):
-            return
-        hit = self.decide(change, frame, line)
+        hit = self._decide_own(change, frame, line)
         if hit is not None:
             data_stops.stop(frame, [hit], line)
+
+    def _decide_own(self, change: Change, frame: Any, line: Optional[int]) -> Optional[Hit]:
+        """The same, if it was the program that wrote. Finding that out goes down the whole stack.
+
+        So it comes first only while a thread is held, when the user may evaluate something.
+        """
+        if HELD and not data_stops.may_stop(frame):
+            return None
+        if threading.get_ident() in data_stops.BUSY:
+            return None
+        hit = self.decide(change, frame, line)
+        return hit if hit is not None and data_stops.may_stop(frame) else None
 
     def decide(self, change: Change, frame: Any, line: Optional[int]) -> Optional[Hit]:
         """What to tell, if the rule stops here."""
         ident = threading.get_ident()
         data_stops.BUSY.add(ident)  # the condition may write
         try:
-            if not self.rule.should_stop(WriteView(frame, line, change)):
+            has_names = self.rule.condition is not None
+            if not self.rule.should_stop(WriteView(frame, line, change) if has_names else frame):
                 return None
             old = change.old_text
             if old is None:
@@ -664,6 +682,8 @@ class WatchTable:
 
     def collect(self, frame: Any) -> None:
         """Tell of what was written just before this thread stopped in this frame."""
+        if self._pending:
+            self.begin_pending()
         if not self.watches or data_stops.take_report() is not None:
             return
         scanner: Any = code_watch.current_watch() if _MONITORS else trace_watch.current_watch()

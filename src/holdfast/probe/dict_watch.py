@@ -9,6 +9,7 @@ that writes reported; `code_watch` looks at the dict there.
 
 from __future__ import annotations
 
+import _ctypes
 import atexit
 import ctypes
 import dis
@@ -17,11 +18,8 @@ import sys
 import types
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
-try:
-    from _ctypes import PyObj_FromPtr as _object_at
-except ImportError:  # another implementation of Python, which has no watchers either
-    _object_at = None  # type: ignore[assignment]
-
+# None in another implementation of Python, which has no watchers either.
+object_at: Any = getattr(_ctypes, "PyObj_FromPtr", None)
 _DEALLOCATED = 5  # of the events, PyDict_EVENT_DEALLOCATED
 _AFTER_YIELD_FROM = 2  # the argument of RESUME
 _MAX_WRITES = 1000
@@ -102,7 +100,7 @@ class DictWatcher:
             _remove(entry, key, noter, end)
             if entry.is_empty():
                 del self._dicts[number]
-                self._api.PyDict_Unwatch(self._number, _object_at(number))
+                self._api.PyDict_Unwatch(self._number, object_at(number))
 
         return restore
 
@@ -178,7 +176,7 @@ def make_callback(
 class _Objects:
     """`objects[address]` is the object there. These classes call functions in C by operators."""
 
-    __getitem__ = staticmethod(_object_at)
+    __getitem__ = staticmethod(object_at)
 
 
 class _Frames:
@@ -245,7 +243,7 @@ _WATCHER: Optional[DictWatcher] = None
 
 def is_possible() -> bool:
     is_new_enough = sys.version_info >= (3, 12) and sys.implementation.name == "cpython"
-    return is_new_enough and _object_at is not None and _is_locked()
+    return is_new_enough and object_at is not None and _is_locked()
 
 
 def _is_locked() -> bool:

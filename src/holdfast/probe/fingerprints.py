@@ -39,7 +39,7 @@ ATOMIC = frozenset(
         types.ModuleType,
     )
 )
-_COMPARABLE = frozenset((int, float, complex, bool, str, bytes, type(None)))
+COMPARABLE = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _READABLE = frozenset((list, dict, set, frozenset, tuple))
 _MARSHALLED = _READABLE | {bytearray, array.array}
 _VERSION = 2  # of the format; later ones depend on reference counts
@@ -74,7 +74,7 @@ def is_same(old: Any, new: Any, old_mark: Fingerprint, new_mark: Fingerprint) ->
     cls = type(new)
     if type(old) is not cls:
         return False
-    if cls in _COMPARABLE:
+    if cls in COMPARABLE:
         return bool(old == new)
     if old is not new and type(new_mark) is not bytes:
         return False
@@ -112,7 +112,7 @@ class _Outliner:
         """(type, identity or plain value, length, children): equal as long as nothing changes."""
         self._remaining -= 1
         cls = type(value)
-        if cls in _COMPARABLE:
+        if cls in COMPARABLE:
             return (cls, value)
         if cls in ATOMIC or issubclass(cls, (type, types.ModuleType)):
             return (cls, id(value))
@@ -130,7 +130,7 @@ class _Outliner:
         pairs: List[Tuple[Any, Outline]] = []
         if issubclass(cls, dict):
             for key, item in introspection.slice_items(value, 0, most):
-                label = key if type(key) in _COMPARABLE else id(key)
+                label = key if type(key) in COMPARABLE else id(key)
                 pairs.append((("key", type(key), label), self.outline(item, depth)))
         elif issubclass(cls, introspection.SLICEABLE + introspection.ITERABLE):
             items = introspection.slice_sequence(value, 0, most)
@@ -142,7 +142,7 @@ class _Outliner:
 
 def _describe_outline(outline: Outline) -> str:
     cls = outline[0]
-    if cls in _COMPARABLE:
+    if cls in COMPARABLE:
         return repr(outline[1])[:100]
     name = introspection.type_name(cls)
     if len(outline) < 4:

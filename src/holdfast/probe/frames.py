@@ -7,6 +7,7 @@ import sys
 import types
 from typing import Any, Dict, Iterator, Optional, Tuple
 
+from .generator_entries import ENTERED_MARK
 from .pydevd_access import RequestFailed, is_ours, user_threads
 
 _MODULE_NAMES = {
@@ -21,7 +22,7 @@ _MODULE_NAMES = {
     "__cached__",
 }
 RETURNED_VALUES = "__pydevd_ret_val_dict"  # where pydevd keeps what called functions returned
-_HIDDEN_NAMES = {RETURNED_VALUES, "__exception__"}
+_HIDDEN_NAMES = {RETURNED_VALUES, "__exception__", ENTERED_MARK}
 
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import weakref
-from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Sequence, Set, Tuple
 
 from . import server_messages, thread_suspension
 from .breakpoint_rules import STANDARD_LIBRARY, Rule, find_stopping, is_called_by_debugger
@@ -22,6 +22,7 @@ from .function_names import (
     list_module_names,
     walk_functions,
 )
+from .generator_entries import GeneratorEntry, is_generator, list_generators
 from .pydevd_access import canonical, current, is_ours
 
 _FUNCTION_BREAKPOINT = 208  # pydevd's CMD_SET_FUNCTION_BREAK
@@ -108,7 +109,8 @@ class _Entry:
         self.rules: List[Rule] = []
         self.is_complete = False  # its place has been looked up
         self.is_standard = canonical(code.co_filename).startswith(STANDARD_LIBRARY)
-        self._reference = weakref.ref(code, forget)
+        self.generator: Optional[GeneratorEntry] = None  # where it begins, if that was asked
+        self.code = weakref.ref(code, forget)
 
 
 class FunctionTable:
@@ -158,6 +160,17 @@ class FunctionTable:
         """The bare name of each function found so far, and the id of a rule for it."""
         places = ((place[2], s.rule.id) for s in self._searches for place in s.places)
         return dict(places)
+
+    def find_generator_lines(self) -> Dict[str, Set[int]]:
+        """By canonical path: the lines that run first in the generators found so far."""
+        codes = [entry.code() for entry in list(self._by_code.values())]
+        codes += [code for file in self.files for code in list_generators(file)]
+        lines: Dict[str, Set[int]] = {}
+        for code in codes:
+            if code is not None and is_generator(code) and self.find_entry(code) is not None:
+                first_lines = lines.setdefault(canonical(code.co_filename), set())
+                first_lines.add(GeneratorEntry(code).line)
+        return lines
 
     def may_concern(self, file: str, names: Dict[str, Any]) -> bool:
         """Whether functions of this file (a canonical path) are to be looked at."""
@@ -274,6 +287,26 @@ def enter_function(frame: Any, entry: _Entry) -> None:
         thread_suspension.stop_here(frame, stopping, _FUNCTION_BREAKPOINT, "call")
 
 
+def rules_at_call(frame: Any) -> List[Rule]:
+    """Those of the function that begins, where pydevd asks."""
+    entry = FUNCTIONS.find_entry(frame.f_code)
+    if entry is None or not is_beginning(frame) or _is_debuggers_call(frame, entry.is_standard):
+        return []
+    return entry.rules
+
+
+def rules_at_line(frame: Any) -> List[Rule]:
+    """Those of the generator that begins with this line, where pydevd asks."""
+    entry = FUNCTIONS.find_entry(frame.f_code) if is_generator(frame.f_code) else None
+    if entry is None:
+        return []
+    if entry.generator is None:
+        entry.generator = GeneratorEntry(frame.f_code)
+    if not entry.generator.is_at(frame) or _is_debuggers_call(frame, entry.is_standard):
+        return []
+    return entry.rules
+
+
 def _is_debuggers_call(frame: Any, is_standard: bool) -> bool:
     """Whether the debugger calls it: a library that it uses itself, or to show a value."""
     thread: Any = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]
@@ -283,8 +316,8 @@ def _is_debuggers_call(frame: Any, is_standard: bool) -> bool:
 
 
 def is_beginning(frame: Any) -> bool:
-    """At a "call", before Python 3.12: whether a frame begins, or a generator's goes on."""
-    if not frame.f_code.co_flags & _GENERATOR_FLAGS:
+    """At a "call": whether a frame begins, or, before Python 3.12, a generator's goes on."""
+    if not frame.f_code.co_flags & _GENERATOR_FLAGS or sys.version_info >= (3, 12):
         return True
     if sys.version_info < (3, 11):
         return bool(frame.f_lasti < 0)

@@ -13,7 +13,7 @@ from typing import Any, List, Set
 
 from . import line_monitor, thread_suspension
 from .breakpoint_rules import find_stopping
-from .breakpoint_table import TABLE
+from .breakpoint_table import hits_of
 from .pydevd_access import PAUSED_ALONE, canonical, current
 
 _SUSPENDED, _BREAKPOINT = 105, 111  # pydevd's CMD_THREAD_SUSPEND and CMD_SET_BREAK
@@ -74,6 +74,6 @@ def _check_monitored_line(monitor: Any, thread: Any, frame: Any) -> None:
 
 def _is_unreported(thread: Any, pending: List[int]) -> bool:
     runs_on = thread.additional_info.pydev_step_cmd == -1  # a step stops it anyway, and soon
-    still_set = any(number in TABLE.rules for number in pending)
-    is_new = threading.get_ident() not in _REPORTED
-    return runs_on and still_set and is_new and current() is not None
+    ident = threading.get_ident()
+    still_set = bool(hits_of(ident, pending))
+    return runs_on and still_set and ident not in _REPORTED and current() is not None

@@ -1,15 +1,18 @@
-"""Rules out writes to a hot place at once: those of plain values where a simple condition is false.
+"""Rules out writes to a hot place at once: those of plain values that cannot stop the program.
 
-Such a condition compares `old`, `new` and constants, so evaluating it runs none of the program's
-code, and it may be done in the middle of a write. It is compiled into a function of its own.
+The value is the same and only changes count, a simple condition is false, or the hit count is not
+reached. A simple condition compares `old`, `new` and constants, so evaluating it runs none of the
+program's code, and it may be done in the middle of a write. All of it becomes one function.
 """
 
 from __future__ import annotations
 
 import ast
-from typing import Any, Callable
+from _thread import get_ident
+from typing import Any, Callable, Optional, Tuple
 
-from .fingerprints import ATOMIC, MISSING
+from .fingerprints import ATOMIC, COMPARABLE, MISSING
+from .thread_suspension import HELD
 
 _PLAIN = ATOMIC - {type(MISSING)}
 _SIMPLE = (
@@ -27,32 +30,74 @@ _SIMPLE = (
     ast.expr_context,
 )
 _COSTLY = (ast.Pow, ast.LShift, ast.Mult)  # of large numbers or long texts
-_TEMPLATE = """
+_BEGIN = """
 def is_quiet(old, new):
-    if type(new) in plain and type(old) in plain and watch.mark is None:
-        try:
-            if not condition:
-                rule.passes += 1
-                return True
-        except Exception:  # the rule evaluates it again, and says what is wrong
-            pass
+    if type(new) not in plain or type(old) not in plain or watch.mark is not None:
+        return False
+    try:
+"""
+_IF_UNCHANGED = """
+        if type(new) is type(old) and type(new) in comparable and new == old:
+            return True
+"""
+_IF_FALSE = """
+        if not condition:
+            rule.passes += 1
+            return True
+"""
+_IF_NOT_COUNTED = """
+        if held:
+            return False
+        rule.hits = hits = next(count)
+        if not %s:
+            return True
+        rule.ahead[get_ident()] = hits
+"""
+_END = """
+    except Exception:  # the rule evaluates it again, and says what is wrong
+        pass
     return False
 """
 
 
-def make_test(watch: Any, rule: Any) -> Callable[[Any, Any], bool]:
+def make_test(watch: Any, rule: Any, only_changes: bool) -> Callable[[Any, Any], bool]:
     """Whether a write from one value to another cannot stop the program."""
     condition = rule.condition
-    if condition is None or not condition.is_plain:
+    tree = _parse_simple(condition.text) if condition is not None and condition.is_plain else None
+    is_countable = rule.hit is not None and (condition is None or tree is not None)
+    parts = [
+        *([_IF_UNCHANGED] if only_changes else []),
+        *([_IF_FALSE] if tree is not None else []),
+        *([_IF_NOT_COUNTED % _write_comparison(rule.hit)] if is_countable else []),
+    ]
+    if not parts:
         return _is_never_quiet
-    tree = ast.parse(condition.text.strip(), mode="eval")
-    if not _is_simple(tree):
-        return _is_never_quiet
-    function = _Insertion(tree.body).visit(ast.parse(_TEMPLATE))
-    names = {"plain": _PLAIN, "watch": watch, "rule": rule}
-    exec(compile(ast.fix_missing_locations(function), __file__, "exec"), names)
+    function: Any = ast.parse("".join([_BEGIN, *parts, _END]))
+    if tree is not None:
+        function = ast.fix_missing_locations(_Insertion(tree.body).visit(function))
+    names = {
+        "plain": _PLAIN,
+        "comparable": COMPARABLE,
+        "held": HELD,
+        "count": rule.count,
+        "get_ident": get_ident,
+        "watch": watch,
+        "rule": rule,
+    }
+    exec(compile(function, __file__, "exec"), names)
     test: Callable[[Any, Any], bool] = names["is_quiet"]
     return test
+
+
+def _write_comparison(hit: Tuple[str, int]) -> str:
+    operator, number = hit
+    return "(hits % {0} == 0)".format(number) if operator == "%" else "(hits %s %d)" % hit
+
+
+def _parse_simple(text: str) -> Optional[ast.Expression]:
+    """The condition, if it is a simple one."""
+    tree = ast.parse(text.strip(), mode="eval")
+    return tree if _is_simple(tree) else None
 
 
 def _is_never_quiet(_old: Any, _new: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from . import bounded_calls, data_stops, missed_breakpoints, variables
 from .breakpoint_rules import take_failed_condition
-from .breakpoint_table import hits_of
+from .breakpoint_table import has_functions_only, hits_of
 from .data_places import PLACES
 from .data_watches import WATCHES
 from .exception_filters import FILTERS
@@ -173,7 +173,9 @@ def install(factory: Any) -> None:
             return command
         missed_breakpoints.mark_reported(thread.ident)
         try:
-            body["holdfast"] = take_snapshot(db, thread_id, thread.additional_info)
+            body["holdfast"] = snapshot = take_snapshot(db, thread_id, thread.additional_info)
+            if body.get("reason") == "breakpoint" and has_functions_only(snapshot["breakpoints"]):
+                body["reason"] = "function breakpoint"  # where a line stands for a generator
         except Exception as error:  # the stop itself must always be sent
             body["holdfast_error"] = "%s: %s" % (type(error).__name__, error)
         return NetCommand(command.id, 0, command.as_dict, is_json=True)

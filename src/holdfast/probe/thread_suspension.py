@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import time
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Set
 
 from .pydevd_access import current, is_detached
 
@@ -33,10 +33,15 @@ _ENTRANCES = frozenset(
 )
 
 
+HELD: Set[int] = set()  # the idents of the threads that are held
+"""What the debugger does in the program's threads on behalf of the user, it does while one is."""
+
+
 def reset_lock() -> None:
     """In a forked child, where no thread is left that could release it."""
     global _LOCK
     _LOCK = threading.RLock()
+    HELD.clear()
 
 
 # -- while the server is there --------------------------------------------------------------------
@@ -110,12 +115,16 @@ def _guard_suspending(pydevd: Any) -> None:
             _release_thread(thread)
         if thread.additional_info.pydev_state != _SUSPENDED:
             return None  # all were resumed before it got here
+        ident = threading.get_ident()
+        HELD.add(ident)
         try:
             return do_wait_suspend(self, thread, *args, **options)
         except Exception:
             if may_suspend(self):
                 raise
             return None  # its connection has gone meanwhile, which is not the program's concern
+        finally:
+            HELD.discard(ident)
 
     pydevd.PyDB.set_suspend = suspend
     pydevd.PyDB.do_wait_suspend = wait
