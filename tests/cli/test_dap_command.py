@@ -146,9 +146,14 @@ def test_a_token_is_passed_on(start: Start, tmp_path: Path) -> None:
         server.stop()
 
 
-def test_it_listens_on_a_port_for_editors_that_connect(start: Start, server: Server) -> None:
+def find_free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+        port: int = free.getsockname()[1]
+        return port
+
+
+def test_it_listens_on_a_port_for_editors_that_connect(start: Start, server: Server) -> None:
+    port = find_free_port()
     process = start("--port", str(port), home=server.data_dir)
     editors: list[Editor] = []
 
@@ -165,6 +170,50 @@ def test_it_listens_on_a_port_for_editors_that_connect(start: Start, server: Ser
     editors[0].disconnect()
     editors[0].close()
     assert process.wait(30) == 0
+
+
+AS_NOBODY = """
+import os, socket, sys
+os.setgid(65534); os.setuid(65534)
+caller = socket.socket()
+while caller.connect_ex(("127.0.0.1", int(sys.argv[1]))):
+    caller = socket.socket()
+try:
+    caller.sendall(sys.stdin.buffer.read())
+    said = caller.recv(65536)
+except ConnectionError:
+    said = b""
+print(len(said))
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_another_user_gets_no_answer_at_its_port_and_the_editor_still_does(
+    start: Start, server: Server
+) -> None:
+    port = find_free_port()
+    start("--port", str(port), home=server.data_dir)
+    body = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}'
+    done = subprocess.run(
+        [sys.executable, "-c", AS_NOBODY, str(port)],
+        input=b"Content-Length: %d\r\n\r\n%b" % (len(body), body),
+        capture_output=True,
+        timeout=30,
+        check=True,
+    )
+    assert done.stdout == b"0\n"
+    editor = connect(port)
+    assert editor.initialize()["supportsDataBreakpoints"] is True
+    editor.close()
+
+
+def test_a_page_in_a_browser_gets_no_answer_at_its_port(start: Start, server: Server) -> None:
+    process = start(home=server.data_dir)
+    body = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}'
+    head = b"POST /a:b HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body)
+    out, err = process.communicate(head + body, timeout=30)
+    assert out == b""
+    assert b"no message" in err
 
 
 def test_a_server_that_is_named_and_not_there_is_an_error(start: Start, tmp_path: Path) -> None:

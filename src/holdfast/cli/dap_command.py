@@ -131,10 +131,14 @@ class _Adapter:
             await _connect(streams, lobby)
             return
         assert self._address is not None
+        from holdfast.server.peers import is_same_user
+
         came: asyncio.Future[_Streams] = asyncio.get_running_loop().create_future()
 
         def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            if came.done():
+            # The server takes whoever comes this way for us.
+            ends = (writer.get_extra_info(end) for end in ("peername", "sockname"))
+            if came.done() or not is_same_user(*ends):
                 writer.close()
             else:
                 came.set_result(_Streams(reader, writer))
@@ -212,7 +216,7 @@ async def _carry_requests(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, more: dict[str, Any]
 ) -> None:
     """From the editor. What each has to say when it joins is added."""
-    framer = dap.Framer(_MAX_BYTES)
+    framer = dap.Framer(_MAX_BYTES, is_strict=True)
     with contextlib.suppress(OSError):
         while data := await reader.read(_CHUNK):
             try:
