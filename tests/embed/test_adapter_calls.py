@@ -237,6 +237,12 @@ def test_nonsense_is_raised_by_the_future_and_harms_nothing(adapter: AdapterThre
         adapter.status(include=["everything"]).result(SECONDS)
     with pytest.raises(errors.WrongState):
         adapter.pause().result(SECONDS)
+    with pytest.raises(TypeError):
+        adapter.output(kinds=5).result(SECONDS)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="seconds"):
+        adapter.continue_(wait="soon").result(SECONDS)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="0 or more"):
+        adapter.run_until("True", wait=-1).result(SECONDS)
     assert adapter.step("over").result(SECONDS)["reason"] == "step"
 
 

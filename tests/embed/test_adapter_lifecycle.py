@@ -396,9 +396,13 @@ def test_the_program_of_a_process_that_is_killed_ends(tmp_path: Path) -> None:
 
 
 FORKED = """
-import os, sys
+import os, queue, sys
 from holdfast.embed import AdapterThread, LineBreakpointSpec
+heard = queue.Queue()
 with AdapterThread() as adapter:
+    adapter.breakpoints.on_breakpoint(heard.put)
+    adapter.breakpoints.set_source(sys.argv[1], [LineBreakpointSpec(1)]).result()
+    assert heard.get(timeout=30)["reason"] == "new"
     adapter.launch(sys.argv[1], stop_on_entry=True, wait=True).result()
     parent = os.getpid()
     pid = os.fork()
@@ -407,6 +411,8 @@ with AdapterThread() as adapter:
         print(adapter.breakpoints.set_source("a.py", [LineBreakpointSpec(1)]).exception())
         with adapter:
             print("its own:", adapter.launch(sys.argv[1], wait=True).result()["status"])
+            adapter.breakpoints.set_source(sys.argv[1], [LineBreakpointSpec(1)]).result()
+            print(heard.get(timeout=30)["reason"])
         sys.stdout.flush()
         os._exit(0)
     os.waitpid(pid, 0)
@@ -424,7 +430,7 @@ def test_a_fork_of_the_process_cannot_use_it_but_may_start_its_own() -> None:
     clear = f"adapter not running: it belongs to the process {parent}, of which this one is a fork."
     assert lines[0].startswith(f"False {clear}")
     assert lines[1].startswith(clear)
-    assert lines[2] == "its own: terminated"
+    assert lines[2:] == ["its own: terminated", "new"]
 
 
 def test_importing_holdfast_does_not_import_it() -> None:

@@ -428,6 +428,20 @@ def test_a_controller_can_be_made_of_a_loop_and_a_session_or_its_breakpoints(
         controller.set_source(LOOP.path, []).result(SECONDS)
 
 
+def test_the_first_future_is_not_waited_for_in_the_loop_of_the_session(tmp_path: Path) -> None:
+    own = OwnLoop(tmp_path / "data")
+    controller = BreakpointController(own.loop, own.session)
+
+    async def wait_there() -> None:
+        controller.list_all().result()
+
+    try:
+        with pytest.raises(RuntimeError, match="would wait for itself"):
+            own.run(wait_there())
+    finally:
+        own.close()
+
+
 def test_a_controller_without_a_loop_does_not_run() -> None:
     for loop in (None, asyncio.new_event_loop()):
         controller = BreakpointController(loop, None)

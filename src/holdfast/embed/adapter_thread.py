@@ -182,6 +182,7 @@ class AdapterThread:
         self._lock = threading.Lock()
         self._run = None
         self._port = Future()
+        self.breakpoints.forget_thread()
 
     # -- start and end of the program -------------------------------------------------------
 
@@ -340,8 +341,7 @@ class AdapterThread:
 
     def output(self, since: int | str = 0, kinds: Iterable[str] | None = None) -> Future[Output]:
         """What the program has written since a cursor: `stdout`, `stderr` and `log`, or some."""
-        chosen = None if kinds is None else list(kinds)
-        return self._submit(lambda session: session_calls.read_output(session, since, chosen))
+        return self._submit(lambda session: session_calls.read_output(session, since, kinds))
 
     def send_input(self, text: str, *, close: bool = False) -> Future[ProgramState]:
         """Write to the program's stdin; with `close`, there is no more after it."""

@@ -183,6 +183,10 @@ class BreakpointController:
         self._watcher = None
         self._listeners.close()
 
+    def forget_thread(self) -> None:
+        """This is a fork of the process, which has none of its threads."""
+        self._listeners.forget_thread()
+
     # -- how it is done ---------------------------------------------------------------------
 
     def _schedule(self, work: Coroutine[Any, Any, T]) -> Future[T]:

@@ -88,6 +88,11 @@ class BreakpointListeners:
                 self._events.put(None)
                 self._events = None
 
+    def forget_thread(self) -> None:
+        """In a fork of the process there is no thread, and the lock may be held for ever."""
+        self._lock = threading.Lock()
+        self._events = None
+
     def _deliver(self, events: queue.SimpleQueue[BreakpointEvent | None]) -> None:
         while (event := events.get()) is not None:
             for callback in list(self._callbacks):

@@ -54,7 +54,7 @@ class LoopCalls:
     def __init__(self, loop: asyncio.AbstractEventLoop | None = None) -> None:
         self._loop = loop
         self._pid = os.getpid()
-        self._thread: int | None = None
+        self._home = loop  # also after `close`
         self._lock = threading.Lock()
         self._outstanding: set[Future[Any]] = set()
 
@@ -65,7 +65,10 @@ class LoopCalls:
 
     def is_own_thread(self) -> bool:
         """Whether this is the thread of the loop."""
-        return threading.get_ident() == self._thread
+        try:
+            return asyncio.get_running_loop() is self._home
+        except RuntimeError:  # no loop runs here
+            return False
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Run it on the loop. Calls of one thread begin in the order in which they are made."""
@@ -110,7 +113,6 @@ class LoopCalls:
     def _begin(
         self, loop: asyncio.AbstractEventLoop, future: Future[T], work: Coroutine[Any, Any, T]
     ) -> None:
-        self._thread = threading.get_ident()
         if future.done():
             work.close()
             self._forget(future)

@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import msgspec
@@ -46,8 +46,8 @@ Wait = float | bool | None
 class Deadline:
     def __init__(self, seconds: float | None) -> None:
         """None: there is no deadline."""
-        if seconds is not None and (math.isnan(seconds) or seconds < 0):
-            raise ValueError(f"a timeout must be 0 or more, not {seconds}")
+        if seconds is not None:
+            _check_seconds(seconds)
         self._at = math.inf if seconds is None else time.monotonic() + seconds
 
     @property
@@ -55,11 +55,25 @@ class Deadline:
         return max(0.0, self._at - time.monotonic())
 
 
+def _check_seconds(seconds: object) -> None:
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
+        raise TypeError(f"give seconds as a number, not {type(seconds).__name__}")
+    if math.isnan(seconds) or seconds < 0:
+        raise ValueError(f"a timeout must be 0 or more, not {seconds}")
+
+
+def check_wait(wait: Wait) -> None:
+    """Refuse a wrong one before the program runs, because it could not be taken back."""
+    if wait is not None and not isinstance(wait, bool):
+        _check_seconds(wait)
+
+
 # -- start and end --------------------------------------------------------------------------------
 
 
 async def launch(session: ProgramSession, fields: Mapping[str, Any], wait: Wait) -> ProgramState:
     with _noting_refusal(session):
+        check_wait(wait)
         request = convert(dict(fields), LaunchRequest)
     request.note_given(fields)
     options = RunOptions(by=OWNER)
@@ -69,6 +83,7 @@ async def launch(session: ProgramSession, fields: Mapping[str, Any], wait: Wait)
 
 async def attach(session: ProgramSession, fields: Mapping[str, Any], wait: Wait) -> ProgramState:
     with _noting_refusal(session):
+        check_wait(wait)
         request = convert(dict(fields), AttachRequest)
     options = RunOptions(by=OWNER)
     answer = await session.start(request.to_attach(), options, request.to_preparation())
@@ -77,6 +92,7 @@ async def attach(session: ProgramSession, fields: Mapping[str, Any], wait: Wait)
 
 async def restart(session: ProgramSession, fields: Mapping[str, Any], wait: Wait) -> ProgramState:
     with _noting_refusal(session):
+        check_wait(wait)
         changes = convert(dict(fields), RestartRequest).changes()
     answer = await session.restart(changes, RunOptions(by=OWNER))
     return await _answer_after_run(session, answer, wait)
@@ -99,7 +115,7 @@ def _noting_refusal(session: ProgramSession) -> Iterator[None]:
 
 
 async def terminate(session: ProgramSession) -> ProgramState:
-    return build_state(session, await session.terminate())
+    return build_state(session, await session.terminate(by=OWNER))
 
 
 async def detach(session: ProgramSession) -> ProgramState:
@@ -110,6 +126,7 @@ async def detach(session: ProgramSession) -> ProgramState:
 
 
 async def resume(session: ProgramSession, wait: Wait) -> ProgramState:
+    check_wait(wait)
     answer = await session.resume(RunOptions(by=OWNER, wait=False))
     return await _answer_after_run(session, answer, wait)
 
@@ -117,6 +134,7 @@ async def resume(session: ProgramSession, wait: Wait) -> ProgramState:
 async def run_until(
     session: ProgramSession, expression: str, frame_id: int, wait: Wait
 ) -> ProgramState:
+    check_wait(wait)
     options = RunOptions(by=OWNER, wait=False)
     answer = await session.resume_until(expression, frame_id, options)
     if answer.status == State.PAUSED.value:  # it is true already
@@ -286,7 +304,7 @@ async def set_variable(
 
 
 async def read_output(
-    session: ProgramSession, since: int | str, kinds: Sequence[str] | None
+    session: ProgramSession, since: int | str, kinds: Iterable[str] | None
 ) -> Output:
     chosen = None if kinds is None else frozenset(kinds)
     page = msgspec.to_builtins(await session.read_output(int(since), _MAX_ENTRIES, chosen))
