@@ -255,6 +255,47 @@ def test_the_door_of_a_session_starts_its_program_if_nothing_runs(
     assert session.get("/status")["status"] == "paused"
 
 
+def test_of_two_editors_that_launch_at_one_door_the_later_one_joins(
+    open_editor: Any, session: Session
+) -> None:
+    port = session.get("/dap")["port"]
+    editors = [open_editor(port), open_editor(port)]
+    for editor in editors:
+        editor.initialize()
+        editor.ask("launch", program=LOOP.path)
+        editor.wait_event("initialized")
+        editor.set_lines(LOOP.path, [LOOP.line("add")])
+    for editor in editors:
+        editor.post("configurationDone")
+    for editor in editors:
+        editor.wait_stop("breakpoint")
+        assert editor.events("terminated") == []
+    editors[1].disconnect()
+    assert session.get("/status")["status"] == "paused"
+
+
+def test_an_editor_attaches_to_a_process_at_the_door_of_a_session(
+    open_editor: Any, session: Session
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, PROGRAMS / "idle.py"], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        editor = open_editor(session.get("/dap")["port"])
+        editor.initialize()
+        editor.ask("attach", processId=process.pid)
+        editor.configure()
+        assert editor.wait_event("process")["systemProcessId"] == process.pid
+        assert session.get("/status")["status"] == "running"
+        session.post("/pause")  # an agent uses it as well
+        editor.wait_stop()
+        editor.disconnect()
+        assert session.get("/status")["status"] == "paused"
+        session.delete()
+        process.kill()
+
+
 def test_a_door_is_closed_with_its_session(open_editor: Any, server: Server) -> None:
     with server.session() as session:
         port = session.get("/dap")["port"]
@@ -315,6 +356,29 @@ def test_a_restart_takes_the_configuration_that_the_editor_sends(editor: Editor)
     stop = editor.wait_stop("breakpoint")
     editor.ask("continue", threadId=stop["threadId"])
     assert report(editor)["argv"] == ["second"]
+
+
+@pytest.mark.parametrize("wrong", [{"program": 5}, {"program": LOOP.path, "args": "'open"}])
+def test_a_wrong_configuration_is_refused_with_the_field(
+    open_editor: Any, wrong: dict[str, Any]
+) -> None:
+    editor, other = open_editor(), open_editor()
+    editor.launch(LOOP, [LOOP.line("add")])
+    thread = editor.wait_stop()["threadId"]
+    other.initialize()
+    what = r"\$.program|args: No closing quotation"
+    with pytest.raises(Refusal, match=what):
+        editor.ask("restart", arguments=wrong)
+    with pytest.raises(Refusal, match=what):
+        other.ask("launch", **wrong)
+    assert editor.stack(thread)[0]["line"] == LOOP.line("add")
+
+
+def test_terminate_before_anything_was_started_ends_it_for_the_editor(editor: Editor) -> None:
+    editor.initialize()
+    editor.ask("launch", program=LOOP.path)
+    editor.ask("terminate")
+    editor.wait_event("terminated")
 
 
 def test_terminate_ends_the_program_and_the_editor_is_told(editor: Editor) -> None:

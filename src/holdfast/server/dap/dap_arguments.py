@@ -103,7 +103,12 @@ class LaunchArguments(JoinArguments):
 
 
 def _split(args: str | list[Text]) -> list[str]:
-    return shlex.split(args) if isinstance(args, str) else [str(part) for part in args]
+    if not isinstance(args, str):
+        return [str(part) for part in args]
+    try:
+        return shlex.split(args)
+    except ValueError as problem:
+        raise errors.InvalidInput(f"args: {problem} in {args!r:.100}", field="args") from None
 
 
 class Address(Struct):

@@ -32,12 +32,16 @@ async def start_program(client: EditorClient, start: Start) -> None:
     """Start the program, or attach to it. If that fails, the editor says why, and ends."""
     session, teller = client.joined, client.teller
     assert teller is not None
-    client.has_started = True
     teller.tell_breakpoints()
     try:
+        client.has_started = True
         await session.program.begin(start, NO_PREPARATION)
     except errors.HoldfastError as problem:
-        teller.tell_failure(problem.message, problem.hint)
+        client.has_started = False
+        if isinstance(problem, errors.WrongState) and session.program.is_live:
+            client.start = None  # somebody else was quicker: this one has joined it
+        else:
+            teller.tell_failure(problem.message, problem.hint)
 
 
 async def tell_what_is(client: EditorClient) -> None:
@@ -69,11 +73,11 @@ async def leave(client: EditorClient, wants_end: bool | None) -> None:
         return
     CAUSE.set(client)
     ends = _should_end(client, session) if wants_end is None else wants_end
-    is_alone = not client.editors.list_others(client, session)
+    is_shared = client.editors.is_shared(client, session)
     try:
         if ends and not session.over:
             await _end(client, session)
-        elif is_alone and _is_attached_here(client) and not session.over:
+        elif not is_shared and _is_attached_here(client) and not session.over:
             await session.detach()
     except (errors.HoldfastError, asyncio.TimeoutError):
         pass  # it ended by itself meanwhile, or will soon

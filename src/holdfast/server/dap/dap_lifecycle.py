@@ -10,8 +10,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from holdfast import errors
 from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Attach, Launch, Start
@@ -28,7 +26,7 @@ from holdfast.server.dap.dap_arguments import (
     TerminateArguments,
 )
 from holdfast.server.dap.dap_capabilities import CAPABILITIES
-from holdfast.server.dap.dap_requests import Order, RequestList
+from holdfast.server.dap.dap_requests import Order, RequestList, parse_arguments
 from holdfast.service.run_options import RunOptions
 from holdfast.service.session import Session
 from holdfast.wire.dap import Body
@@ -69,17 +67,20 @@ async def launch(client: EditorClient, arguments: LaunchArguments) -> None:
 
 @requests.on("attach", needs_session=False)
 async def attach(client: EditorClient, arguments: AttachArguments) -> None:
-    """Join a session, or attach to a program that runs without us, in a new one."""
+    """Join a session, or attach to a program that runs without us: in a new session, or in the one
+    of this door, if nothing runs there."""
     _check_entry(client, arguments)
     session = _find_named(client, arguments)
     start: Start | None = None
+    door = client.editors.find_door(arguments.address)
     if session is None:
-        door = client.editors.find_door(arguments.address)
         start = arguments.to_attach() if door is None else None
         if start is not None:
             session = await _open_session(client, arguments, start)
         else:
             session = (door and door.session) or client.editors.debugger.programs.choose(None)
+    elif door is None and "attach" in session.program.list_operations():
+        start = arguments.to_attach()
     if start is None and session.over:
         raise errors.WrongState(
             f"session {session.id} has ended",
@@ -139,6 +140,8 @@ async def finish_configuration(client: EditorClient, arguments: Arguments) -> No
     if client.is_configured:
         return
     client.is_configured = True
+    if client.start is not None and client.joined.program.is_live:
+        client.start = None  # somebody else has started it meanwhile
     if client.start is None:
         await dap_joining.tell_what_is(client)
     else:
@@ -153,7 +156,7 @@ async def restart(client: EditorClient, arguments: RestartArguments) -> None:
     """Run the program over. An editor may send its configuration, which may have changed."""
     changes: dict[str, object] = {}
     if client.has_created and arguments.arguments:
-        given = msgspec.convert(arguments.arguments, LaunchArguments, strict=False)
+        given = parse_arguments(arguments.arguments, LaunchArguments)
         if given.has_program:
             changes = _list_fields(given.to_launch())
     await client.joined.restart(changes, RunOptions(by=client.owner, wait=False))
@@ -165,9 +168,10 @@ def _list_fields(launch: Launch) -> dict[str, object]:
 
 @requests.on("terminate", Order.AT_ONCE)
 async def terminate(client: EditorClient, arguments: TerminateArguments) -> None:
-    if client.joined.over:
-        return
-    await client.joined.terminate(by=client.title)
+    if client.joined.program.is_live:
+        await client.joined.terminate(by=client.title)
+    elif client.teller is not None:
+        client.teller.tell_end()  # nothing was started yet, or it has ended by itself
 
 
 @requests.on("disconnect", Order.AT_ONCE, needs_session=False)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 CAUSE: ContextVar[EditorClient | None] = ContextVar("cause", default=None)
 """The editor whose request the current task handles."""
 Handle = Callable[["EditorClient", Any], Awaitable[Body | None]]
+Parsed = TypeVar("Parsed")
 Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Body | None]])
 
 
@@ -39,11 +40,15 @@ class RequestKind:
     needs_session: bool
 
     def parse(self, arguments: object) -> Any:
-        """The arguments, with their types."""
-        try:
-            return msgspec.convert({} if arguments is None else arguments, self.arguments)
-        except msgspec.ValidationError as problem:
-            raise errors.InvalidInput(f"arguments: {problem}", field="arguments") from None
+        return parse_arguments({} if arguments is None else arguments, self.arguments)
+
+
+def parse_arguments(arguments: object, kind: type[Parsed]) -> Parsed:
+    """The arguments of a request, with their types."""
+    try:
+        return msgspec.convert(arguments, kind)
+    except (msgspec.ValidationError, UnicodeError) as problem:
+        raise errors.InvalidInput(f"arguments: {problem}", field="arguments") from None
 
 
 class RequestList:
