@@ -85,6 +85,7 @@ def test_messages_in_any_number_of_pieces(lobby: int) -> None:
         {"type": "request", "seq": 3, "command": "stackTrace", "arguments": {"threadId": 2**80}},
         {"type": "request", "seq": 3, "command": "scopes", "arguments": {"frameId": -(2**63)}},
         {"type": "request", "seq": 3, "command": "variables", "arguments": {"filter": 3}},
+        {"type": "request", "seq": 3, "command": "scopes", "arguments": {"frameId": "\ud800"}},
         {"type": "request", "seq": 3, "command": "evaluate", "arguments": {"expression": None}},
         {"type": "request", "seq": 3, "command": "goto", "arguments": {"threadId": 1}},
         {"type": "request", "seq": 3, "command": "source", "arguments": {"sourceReference": 77}},
@@ -120,6 +121,7 @@ def test_a_request_that_makes_no_sense_is_refused_in_words(
     else:
         assert answer["body"]["error"]["format"]
         assert "Traceback" not in json.dumps(answer)
+        assert "report it" not in json.dumps(answer)
     editor.ask("next", threadId=thread)
     editor.wait_stop("step")
 

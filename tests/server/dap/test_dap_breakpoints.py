@@ -265,6 +265,29 @@ def test_what_one_sets_the_others_see_and_each_replaces_only_its_own(
     two.wait_event("breakpoint", reason="removed")
 
 
+def test_one_that_is_more_than_its_line_is_put_into_words_and_not_taken_over_without_them(
+    editor: Editor, session: Session
+) -> None:
+    """VS Code sends back each line that it is told of, as a breakpoint of its own."""
+    line = LOOP.line("add")
+    more = [
+        ({"condition": "number == 3"}, f"loop.py:{line}, if number == 3"),
+        ({"hit_condition": "> 5"}, f"loop.py:{line}, hits > 5"),
+        ({"log_message": "at {number}"}, f"loop.py:{line}, logs 'at {{number}}'"),
+        ({"enabled": False}, f"loop.py:{line}, disabled"),
+    ]
+    early, *late = [({"file": LOOP.path, "line": line, **fields}, text) for fields, text in more]
+    late.append(({"function": "add"}, "function add"))
+    session.post("/breakpoints", early[0])
+    editor.attach(session=session.id)
+    for body, _text in late:
+        session.post("/breakpoints", body)
+    for _body, text in (early, *late):
+        told = editor.wait_event("breakpoint", reason="new")["breakpoint"]
+        assert not {"line", "source"} & set(told)
+        editor.wait_output(f"rest has a breakpoint: {text}\n", "console")
+
+
 def test_breakpoints_change_while_the_program_runs(editor: Editor) -> None:
     program = Program("busy_loop.py")
     editor.launch(program)

@@ -158,6 +158,17 @@ def test_everybody_is_told_who_ended_the_program(
     assert session.get("/status")["status"] == "terminated"
 
 
+def test_an_editor_is_told_that_a_client_over_http_has_ended_the_program(
+    editor: Editor, session: Session
+) -> None:
+    session.launch(LOOP, stop_on_entry=True)
+    editor.attach(session=session.id)
+    editor.wait_stop()
+    session.post("/terminate")
+    editor.wait_event("terminated")
+    assert editor.output("important") == "Ended by a client of the HTTP API.\n"
+
+
 def test_an_editor_that_vanishes_leaves_what_it_joined(editor: Editor, session: Session) -> None:
     session.launch(LOOP, stop_on_entry=True)
     editor.attach(session=session.id)

@@ -7,7 +7,7 @@ import re
 from holdfast import errors
 from holdfast.wire.dap import Body
 
-_HTTP = re.compile(r"\b(GET|POST|PATCH|DELETE) (its )?/")
+_HTTP = re.compile(r"\b(GET|POST|PATCH|DELETE)\b")
 _FAMILIES = (
     errors.UnsupportedRequest,
     errors.EditorNotReady,

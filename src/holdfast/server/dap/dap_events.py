@@ -98,8 +98,8 @@ class EventTeller(SessionObserver):
         self.tell_process()
 
     def _on_terminating(self, body: Body) -> None:
-        by = body.get("by")
-        if by and CAUSE.get() is not self._client:
+        if CAUSE.get() is not self._client:
+            by = body.get("by") or "a client of the HTTP API"
             self._client.send_output("important", f"Ended by {by}.\n")
 
     def _on_terminated(self, body: Body) -> None:
@@ -197,12 +197,12 @@ class EventTeller(SessionObserver):
         self._points = {point.id for point in breakpoints.points}
         for point in breakpoints.describe(point.id for point in breakpoints.points):
             if self._client.owner not in point.set_by:
-                self._tell_breakpoint("new", msgspec.to_builtins(point))
+                self._tell_new(msgspec.to_builtins(point))
 
     def _on_breakpoint_set(self, body: Body) -> None:
         self._points.add(body["id"])
         if body.get("by") != self._client.owner:
-            self._tell_breakpoint("new", body)
+            self._tell_new(body)
 
     def _on_breakpoint_changed(self, body: Body) -> None:
         if body.get("by") != self._client.owner:
@@ -226,6 +226,20 @@ class EventTeller(SessionObserver):
     def _on_breakpoint_error(self, body: Body) -> None:
         self._on_breakpoint_verified(body)
         self._client.send_output("console", f"{body['expression']}: {body['error']}\n")
+
+    def _tell_new(self, facts: Mapping[str, Any]) -> None:
+        """One of somebody else's. The protocol has no words for its condition and the like.
+
+        VS Code adds a plain breakpoint at the line that it is told of, and sends that back with the
+        next change in this file. So only a plain one has a line here, others are put into words.
+        """
+        point = build_breakpoint(self._client, facts)
+        if not _is_plain(facts):
+            point.pop("source", None)
+            point.pop("line", None)
+            text = f"{', '.join(facts['set_by'])} has a breakpoint: {_put_into_words(facts)}\n"
+            self._client.send_output("console", text)
+        self._client.send_event("breakpoint", {"reason": "new", "breakpoint": point})
 
     def _tell_breakpoint(self, reason: str, facts: Mapping[str, Any]) -> None:
         point = build_breakpoint(self._client, facts)
@@ -259,6 +273,28 @@ class EventTeller(SessionObserver):
         self._client.send_request(
             "startDebugging", {"request": "attach", "configuration": configuration}
         )
+
+
+def _is_plain(facts: Mapping[str, Any]) -> bool:
+    """Whether its line is all there is to say of a breakpoint."""
+    has_more = any(facts.get(name) for name in ("condition", "hit_condition", "log_message"))
+    return facts["kind"] == "line" and facts["enabled"] and not has_more
+
+
+def _put_into_words(facts: Mapping[str, Any]) -> str:
+    if facts["kind"] == "line":
+        words = [f"{os.path.basename(facts['file'])}:{facts['line']}"]
+    else:
+        words = [
+            f"{facts['kind']} {facts.get('function') or facts.get('expression') or ''}".strip()
+        ]
+    if facts.get("condition"):
+        words.append(f"if {facts['condition']}")
+    if facts.get("hit_condition"):
+        words.append(f"hits {facts['hit_condition']}")
+    if facts.get("log_message"):
+        words.append(f"logs {facts['log_message']!r}")
+    return ", ".join(words if facts["enabled"] else [*words, "disabled"])
 
 
 def _describe_stop(stop: Stop) -> Body:
