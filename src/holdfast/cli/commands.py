@@ -84,12 +84,14 @@ def serve(
     dap_port: Annotated[
         int, typer.Option(min=0, help="Port for editors, on this machine only; 0 picks a free one.")
     ] = 0,
+    until_unused: Annotated[bool, typer.Option("--until-unused", hidden=True)] = False,
 ) -> None:
     """Run the server in the foreground until SIGTERM or SIGINT."""
     import uvloop
 
     from holdfast.server.http_server import ServerOptions
     from holdfast.server.http_server import serve as run
+    from holdfast.server.unused_server import wait_until_unused
 
     if token is not None:
         complain(
@@ -106,7 +108,8 @@ def serve(
         secret = _take_token(token_file)
         place = discovery.data_dir(data_dir)
         options = ServerOptions(host, port, place, ready_file, secret, pool_size, dap_port)
-        uvloop.run(run(options, print_note))
+        beside = wait_until_unused if until_unused else None  # `holdfast dap` has started it
+        uvloop.run(run(options, print_note, beside))
     except HoldfastError as problem:
         complain(problem.message, problem.hint)
 

@@ -1,20 +1,22 @@
 """`holdfast dap`: a debug adapter for an editor that starts it, over stdin and stdout or a port.
 
-It only carries messages to the server, which is the adapter: the one that runs, or else one in this
-process that ends with it.
+It only carries messages to the server, which is the adapter: the one that runs, or else one that
+it starts. That is a process of its own, because other editors and agents find it and use it as
+well. It ends when nobody does.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
+import subprocess
 import sys
+import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
@@ -23,16 +25,18 @@ from holdfast.cli.server_access import Url, complain
 from holdfast.client import discovery
 from holdfast.client.exceptions import DebugError, DebugServerError
 from holdfast.client.http_client import ApiError, HttpClient, require_loopback
-from holdfast.errors import HoldfastError
 from holdfast.wire import dap
-
-if TYPE_CHECKING:
-    from holdfast.service.debugger import Debugger
 
 _CHUNK = 1 << 16
 _MAX_BYTES = 16 * 1024 * 1024
 _JOINS = ("launch", "attach")
-_START_SECONDS = 10.0
+_START_SECONDS = 20.0
+_RUN_SERVER = """
+import sys
+sys.path[:] = filter(None, sys.path)  # the directory of the editor may have any modules
+from holdfast.cli import main
+main()
+"""
 
 
 @dataclass(frozen=True)
@@ -72,20 +76,13 @@ class _Adapter:
 
     async def run(self) -> None:
         streams = None if self._address else await _open_standard_streams()
-        deadline = asyncio.get_running_loop().time() + _START_SECONDS
-        while True:
-            lobby = await asyncio.to_thread(self._find_lobby)
-            if lobby is not None:
-                await _run_until_signalled(self._carry(lobby, streams))
-                return
-            try:
-                await self._serve(streams)
-                return
-            except HoldfastError as problem:
-                # Another adapter may have been quicker, and has a server soon.
-                if asyncio.get_running_loop().time() > deadline:
-                    complain(problem.message, problem.hint)
-                await asyncio.sleep(0.2)
+        await _run_until_signalled(self._reach_server(streams))
+
+    async def _reach_server(self, streams: _Streams | None) -> None:
+        lobby = await asyncio.to_thread(self._find_lobby)
+        if lobby is None:
+            lobby = await self._start_server()
+        await self._carry(lobby, streams)
 
     # -- the server -------------------------------------------------------------------------
 
@@ -108,21 +105,21 @@ class _Adapter:
             complain("the server that runs has no door for editors", "Restart it: it is older.")
         return _Lobby(int(info["dap_port"]), {**self._more, **_find_token(where)})
 
-    async def _serve(self, streams: _Streams | None) -> None:
-        """Run a server in this process, for as long as the editor is there."""
-        from holdfast.server.http_server import ServerOptions, serve
-
-        logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-        token = os.environ.pop("HOLDFAST_TOKEN", None)
-
-        async def carry(debugger: Debugger) -> None:
-            doors = debugger.editor_doors
-            assert doors is not None
-            more = {**self._more, **({"token": token} if token else {})}
-            await self._carry(_Lobby(doors.lobby_port, more), streams)
-
-        options = ServerOptions(data_dir=discovery.data_dir(), token=token)
-        await serve(options, logging.getLogger(__name__).info, beside=carry)
+    async def _start_server(self) -> _Lobby:
+        """Start a server that ends when nobody uses it any more."""
+        deadline = asyncio.get_running_loop().time() + _START_SECONDS
+        with tempfile.TemporaryFile() as complaints:
+            server = _spawn_server(complaints)
+            lobby = None
+            while lobby is None:
+                if asyncio.get_running_loop().time() > deadline:
+                    complaints.seek(0)
+                    said = complaints.read().decode(errors="replace").strip()
+                    how = "does not answer" if server.poll() is None else "could not start"
+                    complain(f"the server for this editor {how}: {said}")
+                await asyncio.sleep(0.1)
+                lobby = await asyncio.to_thread(self._find_lobby)
+        return lobby  # perhaps of another adapter that was quicker
 
     # -- the editor -------------------------------------------------------------------------
 
@@ -149,6 +146,17 @@ class _Adapter:
             complain(f"cannot listen at {self._address[0]}:{self._address[1]}: {problem.strerror}")
         async with server:
             await _connect(await came, lobby)
+
+
+def _spawn_server(complaints: IO[bytes]) -> subprocess.Popen[bytes]:
+    """It is no child of the editor's: an editor ends all of those when it is done."""
+    return subprocess.Popen(
+        [sys.executable, "-c", _RUN_SERVER, "serve", "--until-unused"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=complaints,
+        start_new_session=True,
+    )
 
 
 def _find_token(url: str) -> dict[str, str]:

@@ -270,7 +270,7 @@ def test_one_that_is_more_than_its_line_is_put_into_words_and_not_taken_over_wit
 ) -> None:
     """VS Code sends back each line that it is told of, as a breakpoint of its own."""
     line = LOOP.line("add")
-    more = [
+    more: list[tuple[dict[str, Any], str]] = [
         ({"condition": "number == 3"}, f"loop.py:{line}, if number == 3"),
         ({"hit_condition": "> 5"}, f"loop.py:{line}, hits > 5"),
         ({"log_message": "at {number}"}, f"loop.py:{line}, logs 'at {{number}}'"),

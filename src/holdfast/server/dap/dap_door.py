@@ -76,6 +76,10 @@ class Door:
         client = self._clients[entrance] = EditorClient(self.editors, entrance, self.session)
         return client
 
+    @property
+    def has_clients(self) -> bool:
+        return bool(self._clients)
+
     def leave(self, entrance: _Entrance) -> None:
         self._clients.pop(entrance, None)
 

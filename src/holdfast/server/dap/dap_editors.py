@@ -131,6 +131,10 @@ class Editors:
     def lobby_port(self) -> int:
         return next((door.port for door in self._doors if door.session is None), 0)
 
+    @property
+    def has_editors(self) -> bool:
+        return any(door.has_clients for door in self._doors)
+
     # -- who shares what --------------------------------------------------------------------
 
     def add(self, client: EditorClient, session: Session) -> None:

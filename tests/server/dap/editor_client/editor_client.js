@@ -192,6 +192,7 @@ async function leave() {
 
 const scenarios = { alone, hit, two, leave };
 process.on("unhandledRejection", (problem) => { console.error(problem); process.exit(1); });
+process.exitCode = 1; // if the adapter is gone, nothing is left to wait for, and Node ends
 scenarios[task.scenario]().then(() => process.exit(0), (problem) => {
   console.error(problem);
   process.exit(1);
