@@ -220,6 +220,32 @@ def test_code_without_a_file_has_its_source_by_number(editor: Editor, tmp_path: 
     assert text["content"] == "def f():\n    return 1\n"
 
 
+def test_everything_of_ours_works_on_every_python(editor: Editor, python: str) -> None:
+    tour = Program("editor_tour.py")
+    editor.launch(tour, [tour.line("next")], ["uncaught"], python=python, subProcess=True)
+    thread = editor.wait_stop("breakpoint")["threadId"]
+    many = editor.locals(thread)["many"]
+    page = editor.variables(many["variablesReference"], filter="indexed", start=999, count=5)
+    assert [v["value"] for v in page] == ["999"]
+    assert editor.variables(many["variablesReference"], filter="named") == []
+    modules = editor.ask("modules")["modules"]
+    assert [m["path"] for m in modules if m["name"] == "__main__"] == [tour.path]
+    (target,) = editor.ask("gotoTargets", source={"path": tour.path}, line=tour.line("log"))[
+        "targets"
+    ]
+    editor.ask("goto", threadId=thread, targetId=target["id"])
+    editor.wait_stop()
+    assert editor.stack(thread)[0]["line"] == tour.line("log")
+    editor.set_lines(tour.path, [])
+    editor.ask("continue", threadId=thread)
+    editor.wait_stop("exception")
+    info = editor.ask("exceptionInfo", threadId=thread)
+    assert info["exceptionId"] == "ValueError"
+    line = editor.stack(thread)[0]["line"]
+    assert f"line {line}, in <module>" in info["details"]["stackTrace"]
+    assert "not followed" in editor.output("console")
+
+
 # -- threads and input -----------------------------------------------------------------------------
 
 

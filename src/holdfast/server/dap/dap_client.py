@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from holdfast import errors
 from holdfast.model.launch import Start
 from holdfast.server.dap.dap_arguments import InitializeArguments
+from holdfast.server.dap.dap_errors import build_error
 from holdfast.server.dap.dap_numbers import Numbers
 from holdfast.server.dap.dap_request_table import REQUESTS
 from holdfast.server.dap.dap_requests import CAUSE, Order, RequestKind
@@ -180,13 +181,8 @@ class EditorClient:
         self._send({**head, **answer})
 
     def _refuse(self, request: _Request, problem: errors.HoldfastError) -> None:
-        text = f"{problem.message}. {problem.hint}" if problem.hint else problem.message
-        error = {
-            "id": find_error_number(problem),
-            "format": "{text}",
-            "variables": {"text": text},
-            "showUser": request.command in ("launch", "attach", "restart"),
-        }
+        is_shown = request.command in ("launch", "attach", "restart")
+        error = build_error(problem, is_shown=is_shown)
         answer = {"success": False, "message": problem.message, "body": {"error": error}}
         self._respond(request, answer)
 
@@ -269,23 +265,3 @@ class EditorClient:
     @property
     def has_paging(self) -> bool:
         return self._get_about().supports_variable_paging
-
-
-def find_error_number(problem: errors.HoldfastError) -> int:
-    """A number for each family of errors, which the protocol wants."""
-    return next(
-        (number for number, family in enumerate(_FAMILIES, 1) if isinstance(problem, family)), 0
-    )
-
-
-_FAMILIES = (
-    errors.UnsupportedRequest,
-    errors.EditorNotReady,
-    errors.InvalidInput,
-    errors.NotFound,
-    errors.WrongState,
-    errors.TimedOut,
-    errors.Failure,
-    errors.Overloaded,
-    errors.Refused,
-)

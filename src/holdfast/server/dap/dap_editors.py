@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from holdfast.server.dap.dap_door import Door
 
 log = logging.getLogger(__name__)
-PROGRAM = "program"
+_PROGRAM = "program"
 """Who the program itself is, in events that say who did something."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1", "0.0.0.0")
 _DONE_BY_USERS = frozenset(
@@ -47,7 +47,7 @@ class _SharedSession(SessionObserver):
     def on_event(self, event: EventRecord) -> None:
         """What no editor caused comes from the HTTP API, the command line, or a controller."""
         if event.type in _DONE_BY_USERS and CAUSE.get() is None:
-            self.is_used_otherwise = event.body.get("by") != PROGRAM or self.is_used_otherwise
+            self.is_used_otherwise = event.body.get("by") != _PROGRAM or self.is_used_otherwise
 
     def close(self) -> None:
         self._keep_alive()
@@ -93,6 +93,11 @@ class Editors:
                 "this server wants a token",
                 hint='Give it as "token" in the configuration of your editor.',
             )
+
+    @property
+    def credentials(self) -> dict[str, str]:
+        """What an editor that is in needs to come in once more."""
+        return {} if self._token is None else {"token": self._token}
 
     @staticmethod
     def has_file(path: str) -> bool:

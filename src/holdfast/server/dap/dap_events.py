@@ -13,6 +13,7 @@ from holdfast import errors
 from holdfast.model.records import EventRecord
 from holdfast.model.stop import Stop
 from holdfast.server.dap.dap_breakpoints import build_breakpoint
+from holdfast.server.dap.dap_errors import describe
 from holdfast.server.dap.dap_requests import CAUSE
 from holdfast.server.dap.dap_sources import build_source
 from holdfast.service.session import Session
@@ -114,8 +115,7 @@ class EventTeller(SessionObserver):
     def tell_failure(self, message: str, hint: str | None) -> None:
         """Why the program could not start, and that this is the end."""
         if not self._is_over:
-            text = f"{message}. {hint}" if hint else message
-            self._client.send_output("important", f"{text}\n")
+            self._client.send_output("important", f"{describe(message, hint)}\n")
             self.tell_end()
 
     def tell_end(self, exit_code: int | None = None) -> None:
@@ -254,6 +254,7 @@ class EventTeller(SessionObserver):
             "name": f"child {body['pid']}",
             "session": body["session_id"],
             "connect": {"host": "127.0.0.1", "port": self._client.editors.lobby_port},
+            **self._client.editors.credentials,
         }
         self._client.send_request(
             "startDebugging", {"request": "attach", "configuration": configuration}

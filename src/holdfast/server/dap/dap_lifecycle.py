@@ -14,7 +14,7 @@ import msgspec
 
 from holdfast import errors
 from holdfast.model.config import SessionConfig
-from holdfast.model.launch import Launch, Start
+from holdfast.model.launch import Attach, Launch, Start
 from holdfast.server.dap import dap_joining
 from holdfast.server.dap.dap_arguments import (
     NO_CHANGES,
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from holdfast.server.dap.dap_client import EditorClient
 
 requests = RequestList()
+_CHILDREN_NOT_FOLLOWED = "Child processes are not followed: this editor cannot show them.\n"
 
 
 @requests.on("initialize", needs_session=False)
@@ -116,9 +117,21 @@ async def _open_session(client: EditorClient, arguments: JoinArguments, start: S
 
 
 def _join(client: EditorClient, session: Session, start: Start | None) -> None:
-    client.start = start
+    client.start = _limit_children(client, start)
     dap_joining.join(client, session)
     client.send_event("initialized")
+
+
+def _limit_children(client: EditorClient, start: Start | None) -> Start | None:
+    """Child processes are followed only if the editor can show them. One that is held while nobody
+    sees it would hold up its parent."""
+    can_show = client.about is not None and client.about.supports_start_debugging_request
+    if can_show or not isinstance(start, (Launch, Attach)) or not start.debug_subprocesses:
+        return start
+    client.send_output(
+        "console", "Child processes are not followed: this editor cannot show them.\n"
+    )
+    return dataclasses.replace(start, debug_subprocesses=False)
 
 
 @requests.on("configurationDone")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from holdfast.wire.dap import Body
@@ -108,12 +108,3 @@ def build_rest(count: int) -> Body:
         "value": f"{count} more: evaluate a part of it to see them",
         "variablesReference": 0,
     }
-
-
-def list_types(condition: str | None) -> list[str]:
-    """The names of classes in the condition of an exception filter."""
-    return [name.strip() for name in (condition or "").split(",") if name.strip()]
-
-
-def join_unique(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
