@@ -57,6 +57,34 @@ def test_the_answer_to_launch_does_not_wait_for_the_configuration(editor: Editor
     editor.wait_event("terminated")
 
 
+def test_an_editor_may_send_everything_at_once(editor: Editor) -> None:
+    point = {"line": LOOP.line("add")}
+    numbers = [
+        editor.post("initialize", adapterID="holdfast"),
+        editor.post("launch", program=LOOP.path),
+        editor.post("setBreakpoints", source={"path": LOOP.path}, breakpoints=[point]),
+        editor.post("setExceptionBreakpoints", filters=["uncaught"]),
+        editor.post("configurationDone"),
+    ]
+    thread = editor.wait_stop("breakpoint")["threadId"]
+    numbers += [editor.post("next", threadId=thread), editor.post("threads")]
+    editor.wait_stop("step")
+    editor.answer(numbers[-1])
+    answers = [m["request_seq"] for m in editor.messages if m["type"] == "response"]
+    assert answers == numbers
+
+
+def test_a_step_is_answered_before_the_stop_that_it_leads_to(editor: Editor) -> None:
+    editor.launch(LOOP, [LOOP.line("add")])
+    thread = editor.wait_stop("breakpoint")["threadId"]
+    for _ in range(5):
+        number = editor.post("next", threadId=thread)
+        editor.wait_stop()
+        last = editor.messages[-2:]
+        assert last[0].get("request_seq") == number
+        assert last[1].get("event") == "stopped"
+
+
 def test_seq_numbers_are_the_connections_own(editor: Editor) -> None:
     editor.launch(LOOP)
     editor.wait_event("terminated")
