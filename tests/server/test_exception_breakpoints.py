@@ -79,6 +79,23 @@ def test_uncaught_in_a_thread_stops_that_thread(session: Session, python: str) -
     assert collect_exceptions(session, session.resume()) == []
 
 
+def test_the_line_is_right_after_the_last_breakpoint_was_removed(
+    session: Session, python: str
+) -> None:
+    tour = Program("editor_tour.py")
+    choose(session, "uncaught")
+    session.break_at(tour, "inside")
+    session.launch(tour, python=python)
+    session.delete("/breakpoints")
+
+    stop = session.resume()
+
+    assert stop["reason"] == "exception"
+    assert stop["location"]["line"] == tour.line("raise")
+    end = session.resume()
+    assert f"line {tour.line('raise')}, in <module>" in end["stderr_tail"]
+
+
 def test_by_type_subclasses_match(session: Session) -> None:
     choose(session, "raised", types=("TroubleError",))
     assert run(session, "crash") == ["DeepTroubleError", "TroubleError"]

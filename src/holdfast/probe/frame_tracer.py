@@ -431,6 +431,19 @@ def _end_tracing() -> None:
 
     set_trace = pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace
     set_trace(None)
+    if sys.version_info < (3, 10):
+        _release_callers(sys._getframe(1))
+
+
+def _release_callers(frame: Any) -> None:
+    """Before 3.10 a frame that has a trace function knows its line only while it is traced.
+
+    An exception would be shown, also in the program's own traceback, at the line it knew last.
+    """
+    while frame is not None:
+        if _is_ours(frame.f_trace):
+            frame.f_trace = None
+        frame = frame.f_back
 
 
 def _watch_edge(gauge: DepthGauge, trace: Trace) -> Trace:

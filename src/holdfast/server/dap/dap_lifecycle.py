@@ -129,9 +129,7 @@ def _limit_children(client: EditorClient, start: Start | None) -> Start | None:
     can_show = client.about is not None and client.about.supports_start_debugging_request
     if can_show or not isinstance(start, (Launch, Attach)) or not start.debug_subprocesses:
         return start
-    client.send_output(
-        "console", "Child processes are not followed: this editor cannot show them.\n"
-    )
+    client.send_output("console", _CHILDREN_NOT_FOLLOWED)
     return dataclasses.replace(start, debug_subprocesses=False)
 
 
