@@ -377,6 +377,17 @@ def unpacking():
     return ready, left
 
 
+def branches():
+    count, items = 0, []
+    ready = 0  # @branches_ready
+    for number in range(3):
+        if number == 1:
+            count = 5  # @branches_write
+            items = [number]  # @branches_list
+        ready = number
+    return ready, count, items
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()
     print("end")

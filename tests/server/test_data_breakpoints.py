@@ -253,6 +253,14 @@ def test_several_names_that_one_statement_writes(session: Session, python: str) 
 # -- what does not stop ---------------------------------------------------------------------------
 
 
+def test_an_assignment_in_a_branch_that_is_not_taken(session: Session, python: str) -> None:
+    reach(session, "branches", "branches_ready", python)
+    watch_verified(session, "count")
+    watch_verified(session, "items")
+
+    assert collect(session) == [("branches_write", "0", "5"), ("branches_list", "[]", "[1]")]
+
+
 def test_a_condition_knows_the_old_and_the_new_value(session: Session, python: str) -> None:
     reach(session, "hot", "hot_ready", python)
     watch_verified(session, "counter.value", condition="old == 699 and new > number - 1")

@@ -312,10 +312,14 @@ class Watch:
     def find_last_store(self, frame: Any) -> Optional[int]:
         """The store to this local that a frame has just made, if nobody has looked at it yet."""
         place = self.place
+        scanner = code_watch.current_watch()
         is_here = isinstance(place, LocalPlace) and place.frame is frame
-        if not is_here or self._is_settling or frame.f_lasti == self._begun_at:
+        if scanner is None or not is_here:
             return None
-        return code_stores.find_local_stores(frame.f_code, place.text).get(frame.f_lasti)
+        if self._is_settling or frame.f_lasti == self._begun_at:
+            return None
+        store = code_stores.find_local_stores(frame.f_code, place.text).get(frame.f_lasti)
+        return store if store is not None and scanner.has_stored(frame, store) else None
 
     def collect_write(self, frame: Any, line: Optional[int]) -> List[Hit]:
         """What to tell of a write to a dict, at a stop that comes before its event."""
