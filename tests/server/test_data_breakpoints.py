@@ -112,8 +112,11 @@ def test_only_a_change_of_an_attribute(session: Session, python: str) -> None:
 def test_a_watched_object_is_still_what_it_was(session: Session, python: str) -> None:
     reach(session, "identity", "identity_ready", python)
     watch_verified(session, "point.x")
+    watch_verified(session, "token.text")
+    session.break_at(VALUES, "identity_after")
 
     assert describe(session.resume()) == ("identity_write", "1", "2")
+    assert marker_of(session.resume()) == "identity_after"
     session.delete("/data-breakpoints")
     end = session.resume()
     assert (end["exit_code"], session.output()) == (0, "identity holds\nend\n")
@@ -174,6 +177,18 @@ def test_a_watched_object_is_still_what_it_was(session: Session, python: str) ->
                 ("nested_deep", "{'a': {'b': [1]}}", "{'a': {'b': [1, 2]}}"),
                 ("nested_update", "{'a': {'b': [1, 2]}}", "{'a': {'b': [1, 2]}, 'c': 1}"),
                 ("nested_deleted", "{'a': {'b': [1, 2]}, 'c': 1}", "{'a': {'b': [1, 2]}}"),
+            ],
+        ),
+        (
+            "reordered",
+            "reordered",
+            "steps",
+            [
+                (
+                    "reordered_move",
+                    "OrderedDict('a': 1, 'b': 2)",
+                    "OrderedDict({'b': 2, 'a': 1})",
+                )
             ],
         ),
         ("nested", "nested", "box", [("nested_deque", "deque(1)", "deque([1, 2])")]),

@@ -426,7 +426,12 @@ def _line_of_write(frame: Any, offset: int) -> Optional[int]:
 
 
 def _has_changeable_parts(held: Any) -> bool:
-    """Whether something in a dict can change without the dict being written."""
+    """Whether something in a dict can change without the dict being written.
+
+    A subclass may keep more beside it: an `OrderedDict` its order, others their attributes.
+    """
+    if type(held) is not dict:
+        return True
     values = introspection.slice_items(held, 0, 1000)
     return len(values) == 1000 or any(type(value) not in ATOMIC for _key, value in values)
 
