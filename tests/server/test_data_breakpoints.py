@@ -533,6 +533,20 @@ def test_removing_a_watch_leaves_nothing_behind(session: Session, python: str) -
     assert session.resume()["exit_code"] == 0
 
 
+def test_code_that_has_written_is_left_alone_afterwards(session: Session, python: str) -> None:
+    reach(session, "hot", "hot_ready", python)
+    for number in range(1, 3):
+        watch_verified(session, "counter.value", access_type="change")
+        assert describe(session.resume()) == ("hot_write", str(number - 1), str(number))
+
+        session.delete("/data-breakpoints")
+
+        if version_of(python) >= MONITORS:
+            assert session.evaluate("sys.monitoring.get_events(3)") == "0"
+            assert session.evaluate("sys.monitoring.get_local_events(3, hot.__code__)") == "0"
+    assert session.resume()["exit_code"] == 0
+
+
 def test_a_forked_child_is_not_watched(session: Session, python: str) -> None:
     reach(session, "forks", "forks_ready", python)
     for name in ("counter.value", "table['key']"):

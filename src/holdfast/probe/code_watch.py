@@ -294,13 +294,20 @@ class CodeWatch(Scanner):
         except Exception:  # raised from here, it would be the program's
             pass
 
-    def close(self) -> None:
+    def forget_code(self) -> None:
+        """Nothing is watched any more: no code has events of ours, wherever it has written."""
         for entry in list(self._codes.values()):
             self._monitor.set_extra_events(entry.code, 0)
+        self._monitor.set_extra_global(0)
         self._codes.clear()
         self._ends.clear()
         self._begun.clear()
         self._stops.clear()
+        if self._dicts is not None:
+            self._dicts.forget_sites()
+
+    def close(self) -> None:
+        self.forget_code()
         dict_watch.close_watcher()
         self.watches = ()
         self._roots.clear()

@@ -178,7 +178,7 @@ class Watch:
 
     def end(self, message: str) -> None:
         """It can never fire again."""
-        if self.is_ended:
+        if self.is_ended or sys.is_finalizing():  # then all objects go, and nobody can be told
             return
         self.is_ended = True
         self.restore()
@@ -629,6 +629,9 @@ class WatchTable:
             for spec, rule in zip(specs, rules):
                 results[str(spec["id"])] = self._set(spec, rule, kept.get(spec["id"]))
             self._await_modules()
+            scanner = code_watch.current_watch()
+            if self.is_empty() and scanner is not None:
+                scanner.forget_code()
             return results
 
     def _set(self, spec: Dict[str, Any], rule: Any, known: Optional[Watch]) -> Dict[str, Any]:
