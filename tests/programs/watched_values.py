@@ -367,6 +367,17 @@ def many_writers():
     return ready
 
 
+def few_writers():
+    counter = Counter()
+    ready = 0  # @few_ready
+    workers = [threading.Thread(target=counter.add, args=(n,)) for n in range(1, 5)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return ready
+
+
 def forks():
     counter, table = Counter(), {"key": 0}
     ready = 0  # @forks_ready

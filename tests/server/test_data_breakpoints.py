@@ -569,6 +569,14 @@ def test_threads_that_write_one_place_at_once(session: Session, python: str) -> 
     assert (end["exit_code"], session.output()) == (0, "written 1999\nend\n")
 
 
+def test_threads_that_stop_at_a_write_at_once(session: Session, python: str) -> None:
+    """One that is in the middle of a write must not be held there: it has the debugger's locks."""
+    reach(session, "few_writers", "few_ready", python)
+    watch_verified(session, "counter.value")
+
+    assert {marker for marker, _old, _new in collect(session)} == {"method_write"}
+
+
 def test_a_global_of_a_module_that_is_imported_later(session: Session, python: str) -> None:
     reach(session, "imports", "imports_ready", python)
     made = session.post("/data-breakpoints", {"data_id": "global:colorsys:ONE_THIRD"})

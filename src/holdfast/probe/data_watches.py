@@ -276,6 +276,15 @@ class Watch:
 
     def note_write(self, old: Any, new: Any, frame: Any) -> None:
         """The place was written, by a frame that is still at that line. Must not raise."""
+        if _MONITORS:
+            self._note_write(old, new, frame)
+            return
+        # The program has called us, so that this is traced: if another thread stops all of them
+        # now, this one would be held here, with locks that the debugger waits for.
+        with trace_watch.untraced():
+            self._note_write(old, new, frame)
+
+    def _note_write(self, old: Any, new: Any, frame: Any) -> None:
         try:
             if self._is_wanted(old, new, frame):
                 line = frame.f_lineno

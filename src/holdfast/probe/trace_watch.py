@@ -7,8 +7,10 @@ before. Where a value can change in place, frames that a watched one calls are w
 
 from __future__ import annotations
 
+import contextlib
 import opcode
-from typing import Any, Callable, Dict, List, Optional, Tuple
+import sys
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 from . import code_stores
 from .frame_scans import Scanner, is_user_code
@@ -158,6 +160,21 @@ def _is_suspended_generator(frame: Any) -> bool:
         if last + 2 < len(code.co_code)
         else False
     )
+
+
+@contextlib.contextmanager
+def untraced() -> Iterator[None]:
+    """Let nothing stop the current thread in our own work."""
+    import pydevd_tracing
+
+    set_trace = pydevd_tracing.TracingFunctionHolder._original_tracing or sys.settrace
+    before = sys.gettrace()
+    set_trace(None)
+    try:
+        yield
+    finally:
+        if sys.gettrace() is None:  # otherwise tracing has begun again for another reason
+            set_trace(before)
 
 
 _WATCH: Optional[TraceWatch] = None
