@@ -12,13 +12,13 @@ from typing import Any
 
 from . import (
     breakpoint_table,
-    data_watches,
     end_reports,
     exception_filters,
     frame_tracer,
     line_monitor,
     output_capture,
     thread_suspension,
+    watch_table,
 )
 from .child_policy import stop_watching
 from .pydevd_access import current, is_detached, mark_detached
@@ -28,7 +28,7 @@ def stop_tracing_in_fork() -> None:
     """In a forked child, before its first line."""
     thread_suspension.reset_lock()
     output_capture.stop()
-    data_watches.WATCHES.reset()
+    watch_table.WATCHES.reset()
     threading.settrace(None)
     if hasattr(sys, "monitoring"):
         _stop_monitoring(sys.monitoring)
@@ -46,7 +46,7 @@ def stop_tracing_everywhere(db: Any) -> None:
     end_reports.stop_watching_end()
     db.enable_tracing = lambda *_args, **_options: None  # or a starting thread would do it again
     threading.settrace(None)
-    data_watches.WATCHES.clear()
+    watch_table.WATCHES.clear()
     if hasattr(sys, "monitoring"):
         _silence_monitoring(sys.monitoring)
         thread_suspension.release_threads(db)
@@ -87,7 +87,7 @@ def _silence_monitoring(monitoring: Any) -> None:
 
 
 def _stop_monitoring(monitoring: Any) -> None:
-    data_watches.close()
+    watch_table.close()
     line_monitor.close_monitor()
     tool = line_monitor.find_pydevd_tool(monitoring)
     if tool < 0:
@@ -106,7 +106,7 @@ def _stop_monitoring(monitoring: Any) -> None:
 def clear_breakpoints(db: Any) -> None:
     """Remove whatever could stop the program."""
     breakpoint_table.clear(db)
-    data_watches.WATCHES.clear()
+    watch_table.WATCHES.clear()
     exception_filters.set_exceptions(db, [], [], False)
 
 

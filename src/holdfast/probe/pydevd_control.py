@@ -28,9 +28,9 @@ from . import (
     thread_suspension,
     tracing_watch,
 )
-from .data_watches import WATCHES
 from .pydevd_access import HERE, debugpy_folder, set_debugpy_folder, user_threads
 from .pydevd_loader import import_pydevd
+from .watch_table import WATCHES
 
 # -- arming ---------------------------------------------------------------------------------------
 

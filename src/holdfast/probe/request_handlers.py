@@ -34,7 +34,6 @@ from . import (
     variables,
 )
 from .child_policy import stop_watching
-from .data_watches import WATCHES
 from .program_order import ORDER
 from .pydevd_access import (
     RequestFailed,
@@ -45,6 +44,7 @@ from .pydevd_access import (
     user_threads,
 )
 from .server_messages import respond
+from .watch_table import WATCHES
 
 _MAX_SOURCE_BYTES = 20 * 1024 * 1024
 

@@ -14,7 +14,6 @@ from . import bounded_calls, data_stops, missed_breakpoints, variables
 from .breakpoint_rules import take_failed_condition
 from .breakpoint_table import has_functions_only, hits_of
 from .data_places import PLACES
-from .data_watches import WATCHES
 from .exception_filters import FILTERS
 from .frames import (
     RETURNED_VALUES,
@@ -26,6 +25,7 @@ from .frames import (
 )
 from .pydevd_access import dap_id, user_threads
 from .server_messages import flush_output
+from .watch_table import WATCHES
 
 HANDLES = variables.Handles()
 _MAX_SNAPSHOT_FRAMES = 20
