@@ -27,6 +27,21 @@ class Counter:
         return self.value
 
 
+class Token:
+    def __init__(self, text=""):
+        self.text = text
+
+    def __eq__(self, other):
+        return isinstance(other, type(self)) and self.text == other.text
+
+    def __reduce__(self):
+        return type(self), (self.text,)
+
+    @classmethod
+    def create(cls):
+        return cls()
+
+
 class Slotted:
     __slots__ = ("value",)
 
@@ -76,7 +91,7 @@ def attribute():
 
 
 def identity():
-    point, other = Point(1), Point(1)
+    point, other, token = Point(1), Point(1), Token()
     ready = 0  # @identity_ready
     assert point == other and isinstance(point, Point) and point.__class__ is Point
     assert pickle.loads(pickle.dumps(point)) == point == copy.copy(point) == copy.deepcopy(point)
@@ -84,8 +99,12 @@ def identity():
     assert dataclasses.replace(point, y=2) == Point(1, 2)
     assert dataclasses.asdict(point) == {"x": 1, "y": 0}
     point.x = 2  # @identity_write
+    assert token == Token() == pickle.loads(pickle.dumps(token)) == copy.deepcopy(token)
+    assert {Token: "found"}[type(token)] == "found" and type(token) == Token
+    assert [type(made) is Token for made in (type(token)(), token.create())] == [True, True]
     after = 1  # @identity_after
     assert type(point) is Point, type(point)
+    assert type(token) is Token, type(token)
     print("identity holds")
     return ready, after
 
@@ -375,6 +394,24 @@ def unpacking():
     with open("/dev/null") as right:  # @unpacking_with
         pass
     return ready, left
+
+
+def reordered():
+    steps = collections.OrderedDict(a=1, b=2)
+    ready = 0  # @reordered_ready
+    steps.move_to_end("a")  # @reordered_move
+    return ready
+
+
+def branches():
+    count, items = 0, []
+    ready = 0  # @branches_ready
+    for number in range(3):
+        if number == 1:
+            count = 5  # @branches_write
+            items = [number]  # @branches_list
+        ready = number
+    return ready, count, items
 
 
 if __name__ == "__main__":

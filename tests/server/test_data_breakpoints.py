@@ -112,8 +112,11 @@ def test_only_a_change_of_an_attribute(session: Session, python: str) -> None:
 def test_a_watched_object_is_still_what_it_was(session: Session, python: str) -> None:
     reach(session, "identity", "identity_ready", python)
     watch_verified(session, "point.x")
+    watch_verified(session, "token.text")
+    session.break_at(VALUES, "identity_after")
 
     assert describe(session.resume()) == ("identity_write", "1", "2")
+    assert marker_of(session.resume()) == "identity_after"
     session.delete("/data-breakpoints")
     end = session.resume()
     assert (end["exit_code"], session.output()) == (0, "identity holds\nend\n")
@@ -174,6 +177,18 @@ def test_a_watched_object_is_still_what_it_was(session: Session, python: str) ->
                 ("nested_deep", "{'a': {'b': [1]}}", "{'a': {'b': [1, 2]}}"),
                 ("nested_update", "{'a': {'b': [1, 2]}}", "{'a': {'b': [1, 2]}, 'c': 1}"),
                 ("nested_deleted", "{'a': {'b': [1, 2]}, 'c': 1}", "{'a': {'b': [1, 2]}}"),
+            ],
+        ),
+        (
+            "reordered",
+            "reordered",
+            "steps",
+            [
+                (
+                    "reordered_move",
+                    "OrderedDict('a': 1, 'b': 2)",
+                    "OrderedDict({'b': 2, 'a': 1})",
+                )
             ],
         ),
         ("nested", "nested", "box", [("nested_deque", "deque(1)", "deque([1, 2])")]),
@@ -251,6 +266,14 @@ def test_several_names_that_one_statement_writes(session: Session, python: str) 
 
 
 # -- what does not stop ---------------------------------------------------------------------------
+
+
+def test_an_assignment_in_a_branch_that_is_not_taken(session: Session, python: str) -> None:
+    reach(session, "branches", "branches_ready", python)
+    watch_verified(session, "count")
+    watch_verified(session, "items")
+
+    assert collect(session) == [("branches_write", "0", "5"), ("branches_list", "[]", "[1]")]
 
 
 def test_a_condition_knows_the_old_and_the_new_value(session: Session, python: str) -> None:
@@ -507,6 +530,20 @@ def test_removing_a_watch_leaves_nothing_behind(session: Session, python: str) -
     if version_of(python) >= MONITORS:
         code = "sys._getframe().f_back and in_place.__code__"
         assert session.evaluate(f"sys.monitoring.get_local_events(3, {code})") == "0"
+    assert session.resume()["exit_code"] == 0
+
+
+def test_code_that_has_written_is_left_alone_afterwards(session: Session, python: str) -> None:
+    reach(session, "hot", "hot_ready", python)
+    for number in range(1, 3):
+        watch_verified(session, "counter.value", access_type="change")
+        assert describe(session.resume()) == ("hot_write", str(number - 1), str(number))
+
+        session.delete("/data-breakpoints")
+
+        if version_of(python) >= MONITORS:
+            assert session.evaluate("sys.monitoring.get_events(3)") == "0"
+            assert session.evaluate("sys.monitoring.get_local_events(3, hot.__code__)") == "0"
     assert session.resume()["exit_code"] == 0
 
 

@@ -2,7 +2,8 @@
 
 The object gets a subclass of its class that overrides `__setattr__` and `__delattr__`, so that no
 other object pays anything. It still says that it is of its own class, and is copied and pickled as
-such; only `type(x) is C` tells the difference. Where that cannot be done or would miss writes (a
+such. That subclass is equal to its base, as a key too, and makes objects of the base; only
+`type(x) is C` tells the difference. Where that cannot be done or would miss writes (a
 frozen dataclass writes past `__setattr__`), a data descriptor on the class does it: then every
 object of the class pays for that attribute.
 """
@@ -160,6 +161,39 @@ def _watch_object(obj: Any, name: str, noter: Noter) -> Callable[[], None]:
     return restore
 
 
+class WatchedClass(type):
+    """The class of those subclasses: for whoever asks for `type(x)`, they stand for the base."""
+
+    def __call__(cls, *args: Any, **options: Any) -> Any:
+        base = _find_base(cls)
+        return type.__call__(cls, *args, **options) if base is cls else base(*args, **options)
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        base = _find_base(cls)
+        if base is cls:
+            return type.__instancecheck__(cls, instance)
+        return isinstance(instance, base)
+
+    def __subclasscheck__(cls, subclass: type) -> bool:
+        base = _find_base(cls)
+        if base is cls:
+            return type.__subclasscheck__(cls, subclass)
+        return issubclass(subclass, base)
+
+    def __eq__(cls, other: object) -> bool:
+        return other is cls or other is _find_base(cls)
+
+    def __hash__(cls) -> int:
+        base = _find_base(cls)
+        return type.__hash__(cls) if base is cls else hash(base)
+
+
+def _find_base(cls: type) -> type:
+    """The class that another one stands for, which is itself if the program has derived it."""
+    swap: Optional[Swap] = cls.__dict__.get("_holdfast_swap")
+    return cls if swap is None else swap.original
+
+
 def _make_class(swap: Swap) -> type:
     cls = swap.original
     body = {
@@ -172,7 +206,7 @@ def _make_class(swap: Swap) -> type:
         "_holdfast_swap": swap,
     }
     body["__setattr__"], body["__delattr__"] = _make_writers(swap, cls)
-    return type(cls.__name__, (cls,), body)
+    return WatchedClass(cls.__name__, (cls,), body)
 
 
 def _make_writers(swap: Swap, cls: Any) -> Tuple[Any, Any]:
@@ -192,7 +226,7 @@ def _make_writers(swap: Swap, cls: Any) -> Tuple[Any, Any]:
         if not keeps_value:  # the program's own `__setattr__` may store something else
             value = read_own(self, key)
         for noter in noters:
-            # An object made by `type(x)()` has this class, too.
+            # An object made by `type(x).__new__(type(x))` has this class, too.
             if id(self) == number and not noter.is_quiet(old, value):
                 noter.note_write(old, value, _getframe(1))
 
@@ -214,8 +248,9 @@ def _make_reduce(swap: Swap, cls: Any) -> Any:
         reduced = reduce_ex(self, protocol)
         if type(reduced) is not tuple or len(reduced) < 2 or type(reduced[1]) is not tuple:
             return reduced
+        make = swap.original if reduced[0] is swap.watched else reduced[0]
         arguments = tuple(swap.original if a is swap.watched else a for a in reduced[1])
-        return (reduced[0], arguments, *reduced[2:])
+        return (make, arguments, *reduced[2:])
 
     return __reduce_ex__
 

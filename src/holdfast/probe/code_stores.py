@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import functools
 import types
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Tuple
 
 _LOCAL_STORES = ("STORE_FAST", "DELETE_FAST", "STORE_DEREF", "DELETE_DEREF")
 _GLOBAL_STORES = ("STORE_GLOBAL", "DELETE_GLOBAL", "STORE_NAME", "DELETE_NAME")
@@ -78,6 +78,12 @@ def find_local_stores(code: Any, name: str) -> Dict[int, int]:
             continue  # restores it after a comprehension has raised
         found[following.offset] = instruction.offset
     return found
+
+
+@functools.lru_cache(maxsize=1000)
+def find_jump_targets(code: Any) -> FrozenSet[int]:
+    """The offsets that can be reached without running the instruction before them."""
+    return frozenset(each.offset for each in dis.get_instructions(code) if each.is_jump_target)
 
 
 @functools.lru_cache(maxsize=1000)

@@ -23,15 +23,23 @@ StoreNote = Callable[[Any, int], None]  # called with the frame and the offset o
 class CodeEntry:
     """What is wanted of one code object."""
 
-    __slots__ = ("code", "ends", "is_scanned", "kept", "stores", "takes_instructions")
+    __slots__ = ("begins", "code", "ends", "is_scanned", "kept", "stores", "takes_instructions")
 
     def __init__(self, code: Any) -> None:
         self.code = code
         self.stores: Dict[int, Tuple[Tuple[int, StoreNote], ...]] = {}
+        # Stores before a jump's target: there, one that was made is told from one jumped over.
+        self.begins: Set[int] = set()
         self.kept: Set[int] = set()  # offsets at which a write was looked at
         self.is_scanned = False
         self.takes_instructions = False
         self.ends = 0  # how many watches end with a frame of it
+
+    def find_begins(self) -> None:
+        targets = code_stores.find_jump_targets(self.code) if self.stores else frozenset()
+        self.begins = {
+            at for after, pairs in self.stores.items() if after in targets for at, _note in pairs
+        }
 
 
 class CodeWatch(Scanner):
@@ -44,6 +52,7 @@ class CodeWatch(Scanner):
         self._disable = self._api.DISABLE
         self._codes: Dict[int, CodeEntry] = {}  # an entry keeps its code alive
         self._ends: Dict[int, List[Callable[[Any], None]]] = {}  # by the id of a frame
+        self._begun: Dict[int, int] = {}  # the store that a frame makes now, by the frame's id
         self._stops: Dict[int, Any] = {}  # by the ident of a thread that is to stop
         self._dicts = dict_watch.get_watcher(self._api, monitor.tool)
         self._dict_writes: List[Any] = [] if self._dicts is None else self._dicts.writes
@@ -94,6 +103,7 @@ class CodeWatch(Scanner):
         }
         for offset, pair in added.items():
             entry.stores[offset] = (*entry.stores.get(offset, ()), pair)
+        entry.find_begins()
         self._apply(entry, restarts=True)
 
         def restore() -> None:
@@ -103,6 +113,7 @@ class CodeWatch(Scanner):
                     entry.stores[offset] = left
                 else:
                     entry.stores.pop(offset, None)
+            entry.find_begins()
             self._apply(entry)
 
         return restore
@@ -171,7 +182,8 @@ class CodeWatch(Scanner):
                 pass
             return True
         offset = frame.f_lasti
-        return offset in entry.stores or offset in entry.kept or self._has_written(frame)
+        is_wanted = offset in entry.stores or offset in entry.begins or offset in entry.kept
+        return is_wanted or self._has_written(frame)
 
     def _has_written(self, frame: Any) -> bool:
         if any(write[0] is frame for write in self._dict_writes):
@@ -186,19 +198,32 @@ class CodeWatch(Scanner):
         try:
             if (self._dict_writes or self._stops) and self._deliver(_getframe(1)):
                 if entry is None or offset not in entry.kept:
-                    self._take_instructions(code).kept.add(offset)
-                return None
+                    entry = self._take_instructions(code)
+                    entry.kept.add(offset)
             if entry is None:
                 return self._disable
-            notes = entry.stores.get(offset)
-            if notes is not None:
-                frame = _getframe(1)
-                for store, note in notes:
-                    note(frame, store)
+            if offset in entry.stores or offset in entry.begins:
+                self._note_stores(entry, _getframe(1), offset)
                 return None
         except Exception:  # raised from here, it would be the program's
             return None
         return None if offset in entry.kept else self._disable
+
+    def _note_stores(self, entry: CodeEntry, frame: Any, offset: int) -> None:
+        for store, note in entry.stores.get(offset, ()):
+            if self.has_stored(frame, store):
+                note(frame, store)
+        if offset in entry.begins:
+            self._begun[id(frame)] = offset
+        elif self._begun:
+            self._begun.pop(id(frame), None)
+
+    def has_stored(self, frame: Any, store: int) -> bool:
+        """Whether a frame that is at the instruction after a store has made it."""
+        entry = self._codes.get(id(frame.f_code))
+        if entry is None or store not in entry.begins:
+            return True
+        return self._begun.get(id(frame)) == store
 
     def _deliver(self, frame: Any) -> bool:
         """Look at what was written in this frame, and make the stop that was decided there."""
@@ -263,17 +288,26 @@ class CodeWatch(Scanner):
             if entry.is_scanned:
                 self.look(frame, None)
                 self.forget_frame(frame)
+            self._begun.pop(id(frame), None)
             for end in self._ends.pop(id(frame), ()):
                 end(frame)
         except Exception:  # raised from here, it would be the program's
             pass
 
-    def close(self) -> None:
+    def forget_code(self) -> None:
+        """Nothing is watched any more: no code has events of ours, wherever it has written."""
         for entry in list(self._codes.values()):
             self._monitor.set_extra_events(entry.code, 0)
+        self._monitor.set_extra_global(0)
         self._codes.clear()
         self._ends.clear()
+        self._begun.clear()
         self._stops.clear()
+        if self._dicts is not None:
+            self._dicts.forget_sites()
+
+    def close(self) -> None:
+        self.forget_code()
         dict_watch.close_watcher()
         self.watches = ()
         self._roots.clear()

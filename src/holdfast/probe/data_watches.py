@@ -178,7 +178,7 @@ class Watch:
 
     def end(self, message: str) -> None:
         """It can never fire again."""
-        if self.is_ended:
+        if self.is_ended or sys.is_finalizing():  # then all objects go, and nobody can be told
             return
         self.is_ended = True
         self.restore()
@@ -312,10 +312,14 @@ class Watch:
     def find_last_store(self, frame: Any) -> Optional[int]:
         """The store to this local that a frame has just made, if nobody has looked at it yet."""
         place = self.place
+        scanner = code_watch.current_watch()
         is_here = isinstance(place, LocalPlace) and place.frame is frame
-        if not is_here or self._is_settling or frame.f_lasti == self._begun_at:
+        if scanner is None or not is_here:
             return None
-        return code_stores.find_local_stores(frame.f_code, place.text).get(frame.f_lasti)
+        if self._is_settling or frame.f_lasti == self._begun_at:
+            return None
+        store = code_stores.find_local_stores(frame.f_code, place.text).get(frame.f_lasti)
+        return store if store is not None and scanner.has_stored(frame, store) else None
 
     def collect_write(self, frame: Any, line: Optional[int]) -> List[Hit]:
         """What to tell of a write to a dict, at a stop that comes before its event."""
@@ -422,7 +426,12 @@ def _line_of_write(frame: Any, offset: int) -> Optional[int]:
 
 
 def _has_changeable_parts(held: Any) -> bool:
-    """Whether something in a dict can change without the dict being written."""
+    """Whether something in a dict can change without the dict being written.
+
+    A subclass may keep more beside it: an `OrderedDict` its order, others their attributes.
+    """
+    if type(held) is not dict:
+        return True
     values = introspection.slice_items(held, 0, 1000)
     return len(values) == 1000 or any(type(value) not in ATOMIC for _key, value in values)
 
@@ -620,6 +629,9 @@ class WatchTable:
             for spec, rule in zip(specs, rules):
                 results[str(spec["id"])] = self._set(spec, rule, kept.get(spec["id"]))
             self._await_modules()
+            scanner = code_watch.current_watch()
+            if self.is_empty() and scanner is not None:
+                scanner.forget_code()
             return results
 
     def _set(self, spec: Dict[str, Any], rule: Any, known: Optional[Watch]) -> Dict[str, Any]:

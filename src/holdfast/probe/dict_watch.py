@@ -118,6 +118,11 @@ class DictWatcher:
         callback = make_callback(self._dicts, self.writes, self.sites, self._tool_events)
         return _without_checks(callback)
 
+    def forget_sites(self) -> None:
+        """Nothing is watched, and the code that wrote has no events any more."""
+        self.writes.clear()
+        self.sites.clear()
+
     def take(self, frame: Any) -> List[Write]:
         """The writes of one frame that nobody has looked at yet."""
         found = [write for write in self.writes if write[0] is frame]

@@ -84,6 +84,8 @@ class Scanner:
         BUSY.add(ident)  # reading an expression may run code that is looked at, too
         try:
             for watch in self.watches:
+                if watch.find_last_store(frame) is not None:
+                    continue  # which is told of at the instruction that comes now
                 change = watch.look()
                 if change is not None:
                     changes.append((watch, change))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from holdfast.model.session_state import Kind
 from holdfast.service.debugger import Debugger
 
 _FIRST_SECONDS = 15.0  # an editor that has started it is on its way
@@ -12,7 +13,7 @@ _CHECK_SECONDS = 0.25
 
 
 async def wait_until_unused(debugger: Debugger) -> None:
-    """Return when no editor is connected and no program is being debugged, for a moment."""
+    """Return when no editor is connected and nothing is being debugged, for a moment."""
     loop = asyncio.get_running_loop()
     stops_at = loop.time() + _FIRST_SECONDS
     while loop.time() < stops_at:
@@ -24,4 +25,8 @@ async def wait_until_unused(debugger: Debugger) -> None:
 def _is_used(debugger: Debugger) -> bool:
     doors = debugger.editor_doors
     has_programs = any(session.is_live for session in debugger.programs.all())
-    return has_programs or (doors is not None and doors.has_editors)
+    # An application whose calls are debugged would fail without its server. An agent would not.
+    has_calls = any(
+        session.kind is Kind.CALLS and not session.over for session in debugger.sessions.all()
+    )
+    return has_programs or has_calls or (doors is not None and doors.has_editors)
