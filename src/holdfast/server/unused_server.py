@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-from holdfast.model.session_state import Kind
 from holdfast.service.debugger import Debugger
 
 _FIRST_SECONDS = 15.0  # an editor that has started it is on its way
@@ -24,9 +23,4 @@ async def wait_until_unused(debugger: Debugger) -> None:
 
 def _is_used(debugger: Debugger) -> bool:
     doors = debugger.editor_doors
-    has_programs = any(session.is_live for session in debugger.programs.all())
-    # An application whose calls are debugged would fail without its server. An agent would not.
-    has_calls = any(
-        session.kind is Kind.CALLS and not session.over for session in debugger.sessions.all()
-    )
-    return has_programs or has_calls or (doors is not None and doors.has_editors)
+    return debugger.has_targets or (doors is not None and doors.has_editors)

@@ -119,6 +119,17 @@ class Debugger:
         await self.programs.close()
         await self.store.aclose()
 
+    @property
+    def has_targets(self) -> bool:
+        """Whether something runs that needs this process: a program, or an application's calls.
+
+        An agent goes on without it.
+        """
+        has_calls = any(
+            session.kind is Kind.CALLS and not session.over for session in self.sessions.all()
+        )
+        return has_calls or any(session.is_live for session in self.programs.all())
+
     def wake_all(self) -> None:
         """Answer every waiting request now, because the server stops."""
         for part in (self.programs, self.calls, self.agents, self._stream):

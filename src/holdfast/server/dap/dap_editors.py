@@ -41,6 +41,8 @@ class _SharedSession(SessionObserver):
     def __init__(self, session: Session) -> None:
         self.clients: list[EditorClient] = []
         self.is_used_otherwise = False
+        self.is_launcher_gone = False
+        """Whether the editor that launched the program has left it to the others."""
         self._keep_alive = session.program.idle.hold()
         self._stop = session.program.observe(self)
 
@@ -160,6 +162,15 @@ class Editors:
         shared = self._shared.get(session.id)
         used = shared is not None and shared.is_used_otherwise
         return used or bool(self.list_others(client, session))
+
+    def note_launcher_gone(self, session: Session) -> None:
+        shared = self._shared.get(session.id)
+        if shared is not None:
+            shared.is_launcher_gone = True
+
+    def is_launcher_gone(self, session: Session) -> bool:
+        shared = self._shared.get(session.id)
+        return shared is not None and shared.is_launcher_gone
 
     def invalidate(self, client: EditorClient) -> None:
         """An editor ran code in the program: what the others show may be out of date."""

@@ -65,14 +65,16 @@ async def tell_what_is(client: EditorClient) -> None:
 async def leave(client: EditorClient, wants_end: bool | None) -> None:
     """Leave the session, and end its program if that is wanted: explicitly, or by default.
 
-    By default it ends with the editor that started it, if nobody else uses it. One that was
-    attached to runs on.
+    By default it ends with the editor that started it, if nobody else uses it; if other editors
+    do, with the last of them. One that was attached to runs on.
     """
     session = client.session
     if session is None or client.teller is None:
         return
     CAUSE.set(client)
     ends = _should_end(client, session) if wants_end is None else wants_end
+    if wants_end is None and _has_launched(client):
+        client.editors.note_launcher_gone(session)
     is_shared = client.editors.is_shared(client, session)
     try:
         if ends and not session.over:
@@ -89,9 +91,12 @@ async def leave(client: EditorClient, wants_end: bool | None) -> None:
 
 
 def _should_end(client: EditorClient, session: Session) -> bool:
-    if client.start is None or isinstance(client.start, Attach):
-        return False
-    return not client.editors.is_shared(client, session)
+    is_responsible = _has_launched(client) or client.editors.is_launcher_gone(session)
+    return is_responsible and not client.editors.is_shared(client, session)
+
+
+def _has_launched(client: EditorClient) -> bool:
+    return client.start is not None and not isinstance(client.start, Attach)
 
 
 def _is_attached_here(client: EditorClient) -> bool:
