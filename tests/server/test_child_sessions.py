@@ -322,10 +322,11 @@ def test_a_child_for_which_there_is_no_room_runs_on_by_itself(server: Server) ->
 
 
 def list_listening_ports(server: Server) -> list[int]:
-    """Where the server listens, besides its own address."""
+    """Where the server listens, besides its own address and that for editors."""
     process = psutil.Process(server.process.pid)
-    listening = [c.laddr.port for c in process.net_connections("tcp") if c.status == "LISTEN"]
-    return [port for port in listening if not server.url.endswith(f":{port}")]
+    listening = {c.laddr.port for c in process.net_connections("tcp") if c.status == "LISTEN"}
+    known = {int(server.url.rpartition(":")[2]), server.get("/info")["dap_port"]}
+    return sorted(listening - known)
 
 
 def test_a_stranger_who_says_nothing_keeps_no_child_waiting(session: Session) -> None:
