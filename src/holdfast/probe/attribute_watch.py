@@ -227,7 +227,7 @@ def _make_writers(swap: Swap, cls: Any) -> Tuple[Any, Any]:
             value = read_own(self, key)
         for noter in noters:
             # An object made by `type(x).__new__(type(x))` has this class, too.
-            if id(self) == number and not noter.is_quiet(old, value):
+            if not noter.is_quiet(old, value) and id(self) == number:
                 noter.note_write(old, value, _getframe(1))
 
     def __delattr__(self: Any, key: str) -> None:

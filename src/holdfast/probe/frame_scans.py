@@ -87,7 +87,7 @@ class Scanner:
                 if watch.find_last_store(frame) is not None:
                     continue  # which is told of at the instruction that comes now
                 change = watch.look()
-                if change is not None:
+                if change is not None and not watch.is_quiet(change.old, change.new):
                     changes.append((watch, change))
         finally:
             BUSY.discard(ident)
