@@ -452,6 +452,16 @@ def test_an_id_from_before_the_program_ran_on_is_refused(session: Session, pytho
     assert "ask for a new id" in made["message"]
 
 
+def test_one_that_is_set_by_its_id_says_what_it_watches(session: Session) -> None:
+    reach(session, "dict_item", "dict_ready")
+    info = session.get(f"/data-breakpoint-info?name={quote(PRICE)}")
+
+    session.post("/data-breakpoints", {"data_id": info["data_id"]})
+
+    [listed] = session.get("/data-breakpoints")["breakpoints"]
+    assert (listed["kind"], listed["expression"], listed["set_by"]) == ("data", PRICE, ["rest"])
+
+
 @pytest.mark.parametrize("data_id", ["", "999999", "global:", "global:x", "💥", "global:os:a b"])
 def test_a_garbage_id_is_refused(session: Session, data_id: str) -> None:
     reach(session, "returns", "returns_ready")

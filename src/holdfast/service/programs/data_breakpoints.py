@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
 
+_MAX_NAMES = 1000
+
+
 class DataBreakpoints:
     """Only the program knows whether one of them can fire, so each change is confirmed by it."""
 
     def __init__(self, session: ProgramSession, points: BreakpointSet) -> None:
         self._session = session
         self._points = points
+        self._names: dict[str, str] = {}  # what each data id stands for
 
     async def find(
         self,
@@ -43,6 +47,8 @@ class DataBreakpoints:
             "data_info", session.evaluate_timeout, **where, name=name, until=is_until
         )
         data_id = answer["data_id"]
+        if data_id is not None:
+            self._remember_name(data_id, answer["description"])
         return DataBreakpointInfo(
             data_id=data_id,
             dataId=data_id,
@@ -56,9 +62,19 @@ class DataBreakpoints:
         """The fields of a breakpoint, with the data id of what is named."""
         fields = {key: spec[key] for key in spec if key not in ("name", "frame_id")}
         if "name" not in spec:
-            return fields
+            return self.add_name(fields)
         data_id = await self._require(spec["name"], spec.get("frame_id"))
         return {**fields, "data_id": data_id, "expression": spec["name"]}
+
+    def _remember_name(self, data_id: str, name: str) -> None:
+        self._names[data_id] = name
+        if len(self._names) > _MAX_NAMES:
+            del self._names[next(iter(self._names))]
+
+    def add_name(self, spec: Mapping[str, Any]) -> dict[str, Any]:
+        """The same fields, with what their data id stands for, so that everybody can read it."""
+        name = self._names.get(str(spec.get("data_id")))
+        return dict(spec) if name is None else {"expression": name, **spec}
 
     async def _require(
         self, name: str, frame_id: int | None = None, *, is_until: bool = False

@@ -158,7 +158,8 @@ class SessionBreakpoints:
         self, owner: str, specs: Sequence[Mapping[str, Any]]
     ) -> list[BreakpointAnswer]:
         """Replace an owner's data breakpoints."""
-        return await self._replace(owner, self._list_ids("data"), specs)
+        named = [self.data.add_name(spec) for spec in specs]
+        return await self._replace(owner, self._list_ids("data"), named)
 
     def _list_ids(self, kind: str) -> set[str]:
         return {point.id for point in self.points if point.kind == kind and not point.is_until}
