@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    debug a small buggy program to its cause, and show what an agent sees"
+	@echo "make demo    find a bug in nine requests, then with one call, and show what an agent sees"
 	@echo "make test    check and test everything (what CI runs)"
 	@echo "make serve   run the server in the foreground"
 	@echo "make bench   measure how fast it is"
@@ -36,7 +36,7 @@ bench: .venv/.dev
 
 # One phase after the other, also under `make -j`; the first that fails ends it.
 test: .venv/.dev system
-	@$(MAKE) --no-print-directory lint .venv/.editor_client
+	@$(MAKE) --no-print-directory lint .venv/.editor_client .venv/.mcp_suite
 	@$(BIN)/pytest -q -n 2
 
 lint: .venv/.dev
@@ -93,6 +93,11 @@ EDITOR_CLIENT := tests/server/dap/editor_client
 	@cp $(EDITOR_CLIENT)/package.json $< $(EDITOR_CLIENT)/.npmrc .venv/editor_client/
 	@if command -v npm >/dev/null; then cd .venv/editor_client && npm ci --no-progress --loglevel=error >/dev/null; \
 	else echo "note: there is no npm here: tests with a foreign editor are skipped"; fi
+	@touch $@
+
+# The official conformance suite of the Model Context Protocol, and its inspector.
+.venv/.mcp_suite: tests/server/mcp/conformance/package-lock.json .venv/.dev
+	@$(BIN)/python tests/mcp_suite.py
 	@touch $@
 
 # Attaching to a running process by its pid needs gdb, and a test Node. Nothing else does.

@@ -34,6 +34,7 @@ from bench import (
     tables,
     watched_writes,
 )
+from bench.agent import comparison, layers
 from bench.debugpy_driver import DebugpyDriver
 from bench.holdfast_driver import HoldfastDriver
 from bench.measurements import Driver, Effort, Figure, Program, Readings
@@ -56,10 +57,12 @@ class Scale:
     sessions: int
     every_python: bool
     calls: int
+    has_peers: bool
+    """Whether other MCP servers are installed and measured."""
 
 
-_FULL = Scale(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 100, 300, True, 1_000_000)
-_QUICK = Scale(Effort(rounds=1, steps=8, evaluations=4), 10, 0.5, 8, 10, False, 20_000)
+_FULL = Scale(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 100, 300, True, 1_000_000, True)
+_QUICK = Scale(Effort(rounds=1, steps=8, evaluations=4), 10, 0.5, 8, 10, False, 20_000, False)
 
 
 def parse_options() -> argparse.Namespace:
@@ -104,7 +107,9 @@ def main() -> None:
             print(text, flush=True)
             measured |= figures
     if options.plots:
-        for path in plots.draw(measured.get("growth", []), Path(options.plots)):
+        folder = Path(options.plots)
+        drawn = plots.draw(measured.get("growth", []), folder)
+        for path in [*drawn, *plots.draw_servers(measured.get("mcp", []), folder)]:
             print(path)
     if options.json:
         text = json.dumps(tables.to_json({**facts, **measured}), indent=2)
@@ -217,6 +222,15 @@ class Bench:
         text = f"## Agent loops\n\n{tables.format_ratios(ratios)}\n{tables.format_replay(replay)}"
         return text, {"agents": ratios, "replayed": replay}
 
+    def measure_mcp(self) -> Result:
+        rows, ratios = comparison.measure(self.scale.effort.rounds, has_peers=self.scale.has_peers)
+        steps = layers.measure(self.server, 5 * self.scale.trips)
+        text = (
+            f"## Agents over MCP\n\n{tables.format_servers(rows)}\n{tables.format_ratios(ratios)}\n"
+            f"{tables.format_figures(steps, layers.REST)}"
+        )
+        return text, {"mcp": rows, "mcp_ratios": ratios, "mcp_steps": steps}
+
 
 PARTS: dict[str, Callable[[Bench], Result]] = {
     "lives": Bench.measure_program_runs,
@@ -229,6 +243,7 @@ PARTS: dict[str, Callable[[Bench], Result]] = {
     "growth": Bench.measure_growth,
     "calls": Bench.measure_calls,
     "agents": Bench.measure_agents,
+    "mcp": Bench.measure_mcp,
 }
 
 

@@ -1,4 +1,4 @@
-"""The curves of `growth` as small SVG files, for the documentation."""
+"""The curves of `growth`, and servers side by side, as small SVG files for the documentation."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 import matplotlib
 
 from bench.growth import Curve
+from bench.measurements import Row
 
 _STYLE = {
     "svg.hashsalt": "holdfast",  # the same figures give the same file
@@ -44,3 +45,38 @@ def draw(curves: list[Curve], folder: Path) -> list[Path]:
             pyplot.close(figure)
             written.append(path)
     return written
+
+
+_SHOWN = ("calls", "bytes of all answers", "the whole scenario")
+
+
+def draw_servers(rows: list[Row], folder: Path) -> list[Path]:
+    """Draw what an agent pays with each server: calls, bytes, time. Nothing without figures."""
+    shown = [row for row in rows if row.name in _SHOWN]
+    if not shown:
+        return []
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context(_STYLE):
+        figure, panels = pyplot.subplots(
+            1, len(shown), figsize=(8.4, 2.0), layout="constrained", sharey=True
+        )
+        for row, axes in zip(shown, panels, strict=True):
+            names = list(row.figures)
+            values = [one.median for one in row.figures.values()]
+            colors = ["#1f6f8b" if name.startswith("Holdfast") else "#b8b8b8" for name in names]
+            bars = axes.barh(names, values, color=colors)
+            axes.bar_label(bars, [f"{value:,.0f}" for value in values], padding=2, fontsize=8)
+            axes.set_xlim(0, max(values) * 1.25)
+            axes.invert_yaxis()
+            axes.set_title(
+                f"{row.name}, {row.unit}" if row.unit else row.name, fontsize=9, loc="left"
+            )
+            axes.set_xticks([])
+        panels[0].invert_yaxis()
+        path = folder / "agents.svg"
+        figure.savefig(path, metadata={"Date": None})
+        pyplot.close(figure)
+    return [path]

@@ -30,6 +30,18 @@ def format_rows(rows: list[Row]) -> str:
     return format_table(["median", *drivers, f"{last} to {drivers[0].split()[0]}"], lines)
 
 
+def format_servers(rows: list[Row]) -> str:
+    """Format servers side by side, one figure a line."""
+    lines = [
+        [
+            f"{row.name}, {row.unit}" if row.unit else row.name,
+            *(format_number(figure.median) for figure in row.figures.values()),
+        ]
+        for row in rows
+    ]
+    return format_table(["median", *rows[0].figures], lines)
+
+
 def format_figures(figures: dict[str, Figure], base: str | None = None) -> str:
     """Format one figure per line; with a base, also as a multiple of the base."""
     lines = []

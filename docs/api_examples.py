@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import os
 import platform
 import re
 import socket
@@ -60,6 +61,12 @@ async def main():
 asyncio.run(main())
 '''
 _LOOP_LINE = 11
+_TEST = """\
+def test_the_order_is_paid():
+    order = {"tea": 2}
+    paid = sum(order.values())
+    assert paid == 8
+"""
 _IDLE = "import time\nprint('ready')\nwhile True:\n    time.sleep(0.01)\n"
 _DEADLOCK = """\
 import threading
@@ -127,7 +134,9 @@ def capture_examples() -> Json:
         server = Server(folder / "data")
         recorder = Recorder(server)
         try:
+            _ask_about_tools(recorder, folder)
             _ask_about_programs(recorder, folder)
+            _ask_about_captures(recorder, folder)
             _ask_about_pausing(recorder)
             _ask_about_hanging(recorder, folder)
             _ask_about_attaching(recorder, folder)
@@ -137,12 +146,45 @@ def capture_examples() -> Json:
             _ask_about_the_server(recorder)
         finally:
             server.stop()
-        assert recorder.missing() == []
+        assert recorder.missing() == [], recorder.missing()
         examples: Json = _Normaliser(folder).normalise(recorder.examples)
         return examples
 
 
 # -- the questions --------------------------------------------------------------------------------
+
+
+def _ask_about_tools(recorder: Recorder, folder: Path) -> None:
+    """An experiment in a call, then step by step; what waits, was called, and runs elsewhere."""
+    query = f"client=ann&cwd={folder}"
+
+    def use(tool: str, **request: Any) -> Any:
+        return recorder.ask("POST", f"/tools/{tool}", request, query)
+
+    run = {"target": "shop.py", "breakpoints": [f"shop.py:{_LOOP_LINE}"]}
+    recorder.ask("POST", "/run", {**run, "collect": ["name", "amount"]}, query)
+    recorder.server.post(f"/tools/debug_stop?{query}", {})
+    use("debug_run", **run)
+    use("debug_step", count=3)
+    use("debug_inspect", expressions=["PRICES[name] * count"])
+    use("debug_evaluate", expression="amount + 1")
+    use("debug_set_breakpoints", add=["total if len(order) > 5"])
+    use("debug_sessions")
+    hold = use("hold_list")["holds"][0]
+    use("hold_decide", hold_id=hold["hold_id"], action="step-over")
+    use("debug_continue", until="shop.py:12")
+    use("debug_stop")
+
+
+def _ask_about_captures(recorder: Recorder, folder: Path) -> None:
+    """A test that fails."""
+    (folder / "test_shop.py").write_text(_TEST)
+    environ = {**os.environ, "HOLDFAST_HOME": str(recorder.server.data_dir)}
+    command = [sys.executable, "-m", "pytest", "-q", "--holdfast", "-p", "no:cacheprovider"]
+    subprocess.run([*command, "test_shop.py"], cwd=folder, env=environ, capture_output=True)
+    recorder.ask("GET", "/api/captures")
+    recorder.ask("GET", "/api/captures/{capture_id}", capture_id="latest")
+    recorder.ask("DELETE", "/api/captures/{capture_id}", capture_id="all")
 
 
 def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
@@ -315,6 +357,8 @@ def _ask_about_attaching(recorder: Recorder, folder: Path) -> None:
         listed = recorder.ask("GET", "/processes")["processes"]
         own = [process for process in listed if process["pid"] == program.pid]
         recorder.examples["GET /processes"]["answer"] = {"processes": own, "total": len(own)}
+        joined = recorder.ask("POST", "/processes/join", {"pid": program.pid, "name": "shop"})
+        recorder.server.delete(f"/sessions/{joined['session_id']}")
         created = recorder.server.post("/sessions", {"name": "attached"})
         session = {"session_id": created["session_id"]}
         recorder.ask("POST", "/sessions/{session_id}/attach", {"port": port}, **session)
@@ -366,6 +410,7 @@ def _ask_about_calls(recorder: Recorder) -> None:
     ask("GET", "/api/calls", query="function=total&limit=1")
     ask("GET", "/api/calls/{call_id}", **at)
     ask("GET", "/api/calls/{call_id}/tree", **at)
+    ask("POST", "/tools/calls_search", {"function": "total", "limit": 1})
     ask("GET", "/api/functions", query=f"session={session_id}")
     cid = {"cid": compute_cid(7)}
     ask("GET", "/api/cid/{cid}", **cid)
@@ -425,6 +470,7 @@ def _ask_about_agents(recorder: Recorder, folder: Path) -> None:
         agent.send("turn 1")
         recorder.server.get(f"/sessions/{agent.id}/status?wait=20")
         ask("GET", f"{at}/state", **session)
+        ask("POST", "/tools/agent_control", {"command": "status", **session})
         recorder.server.post(f"/sessions/{agent.id}/continue")
         agent.read_reply()
 
@@ -469,6 +515,7 @@ _NUMBERS = {
     "server_pid": 4000,
     "port": 5678,
     "dap_port": 5679,
+    "mcp_port": 5680,
     "listening": 5678,
     "lane": 42,
     "uptime_seconds": 12.5,
@@ -490,6 +537,8 @@ _IDS = (
     (re.compile(r"\bbp_[0-9a-f]{15}"), "bp_e1837cd5a06b4{:02x}"),
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:5678"),
     (re.compile(r"0x[0-9a-f]{8,16}"), "0x7f81c400a{:03x}"),
+    (re.compile(r"cap_[0-9a-f]{6,}"), "cap_3f2a1{:x}"),
+    (re.compile(r"[0-9a-f]{16}(?=\.ticket)"), "4dae31cbf6775d{:02x}"),
     (re.compile(r"cmd_[0-9a-f]{12}"), "cmd_{:012x}"),
     (re.compile(r"debug_\d{8}_\d{6}_\w+"), "debug_20260123_131000_abc{}"),
     (re.compile(r"\d{10}\.\d{6}-\d{12}"), "1769173800.000000-{:03}482913507"),
@@ -518,7 +567,8 @@ class _Normaliser:
                 return [*items[:_MAX_ITEMS], "…"]
             return items
         if isinstance(value, str):
-            return _TEXTS.get(name) or self._text(value)
+            is_path = value.startswith("/")
+            return _TEXTS[name] if name in _TEXTS and not is_path else self._text(value)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and name in _NUMBERS:
             return _NUMBERS[name]
         return value

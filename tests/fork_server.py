@@ -29,9 +29,12 @@ _MAX_REQUEST = 1_000_000
 # second dies with the first, and the first with the server. The end leaves out only that Python
 # frees each object, which copies the memory that was shared so far.
 _SERVER = """
-import atexit, ctypes, gc, json, os, runpy, signal, socket, sys, threading
-import holdfast.bridge, holdfast.cli.commands, holdfast.server.http_server, uvloop
+import atexit, ctypes, gc, importlib, json, os, pkgutil, runpy, signal, socket, sys, threading
+import holdfast.bridge, holdfast.cli.agents, holdfast.server.http_server, uvloop
 from holdfast.cli import server_access
+for module in pkgutil.walk_packages(holdfast.cli.__path__, "holdfast.cli."):
+    if not module.name.endswith(("_screen", "_program")):  # those load much, or run
+        importlib.import_module(module.name)
 gc.freeze()
 
 def end_with_parent():

@@ -34,6 +34,11 @@ def mistakes(value: Any, schema: Json, components: Json, place: str = "answer") 
     is_of_kind = isinstance(value, _TYPES[kind])
     if isinstance(value, bool) != (kind == "boolean") or not is_of_kind:
         return [f"{place}: {value!r:.60} is no {kind}"]
+    if kind == "array" and "prefixItems" in schema:
+        pairs = zip(value, schema["prefixItems"], strict=True)
+        return [
+            problem for one, part in pairs for problem in mistakes(one, part, components, place)
+        ]
     if kind == "array" and "items" in schema:
         return [
             problem

@@ -148,3 +148,16 @@ def test_agent_loops_are_measured_and_a_replay_calls_nothing(tmp_path: Path) -> 
         "tool_calls": 0,
         "same_messages": True,
     }
+
+
+@pytest.mark.slow
+def test_an_agent_over_mcp_is_measured_call_by_call(tmp_path: Path) -> None:
+    figures, printed = run(tmp_path, "--rounds", "1", "--only", "mcp")
+
+    rows = {row["name"]: row["figures"] for row in figures["mcp"]}
+    assert rows["calls"]["Holdfast"]["median"] == 9
+    assert rows["calls"]["Holdfast, steps together"]["median"] == 5
+    assert rows["calls to the first locals"]["Holdfast"]["median"] == 1
+    assert rows["bytes of all answers"]["Holdfast"]["median"] <= 5_000
+    assert [ratio["unit"] for ratio in figures["mcp_ratios"]] == ["ms", "bytes"]
+    assert "Agents over MCP" in printed

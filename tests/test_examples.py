@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,40 @@ OUTPUTS = {
         asked: nobody
         """,
 }
+TOOLS = {
+    "run_experiment.py": """\
+        buggy_cart.py:25   0  cart.add("tea", 6)
+        buggy_cart.py:26   6  cart.add("cake", 12)
+        buggy_cart.py:27  18  print(describe(cart))
+        buggy_cart.py:28  12  cart.add("jam", 4)
+        buggy_cart.py:29  16  print(f"to pay: {cart.total}")
+        buggy_cart.py:27 takes 6 off the total
+        the program: terminated, exit code 0
+        """,
+    "agent_debugs_agent.py": """\
+        held: cleaner, before its model call ['user: make some room']
+        set: ['bp-1 pattern /home']
+        the model said: I remove /home.
+        held: remove {'path': '"/home"'}
+        allows: continue, modify, skip, raise, cancel, step
+        the tool returned: "removed /tmp/cache"
+        removed: ['/tmp/cache']
+        """,
+    "capture_failing_test.py": """\
+        failed: test_cart.py::test_describing_changes_nothing
+          cart.total = 0
+          before = 6
+        variable: cart = <Cart prices={'tea': 6}, total=0>
+        variable: before = 6
+        """,
+    "mcp_client.py": """\
+        buggy_cart.py:25  cart.total 0 -> 6
+        buggy_cart.py:26  cart.total 6 -> 18
+        buggy_cart.py:27  cart.total 18 -> 12
+          it falls: print(describe(cart))
+        buggy_cart.py:28  cart.total 12 -> 16
+        """,
+}
 EMBEDDED = {
     "adapter_in_thread.py": """\
         an editor can join on a port: True
@@ -93,6 +128,7 @@ EMBEDDED = {
         """,
 }
 OUTPUTS.update(EMBEDDED)
+OUTPUTS.update(TOOLS)
 CALLS = [name for name in OUTPUTS if name.startswith("calls_")]
 
 
@@ -138,3 +174,24 @@ def test_an_example_of_an_agent_prints_what_it_should(tmp_path: Path, name: str)
 @pytest.mark.parametrize("name", EMBEDDED)
 def test_an_example_of_the_debugger_in_a_thread_prints_what_it_should(name: str) -> None:
     assert run(name) == expected_output(name)
+
+
+@pytest.fixture(scope="module")
+def quiet_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server at which nothing else is held."""
+    running = Server(tmp_path_factory.mktemp("examples") / "data")
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if "mcp" in name else name for name in TOOLS],
+)
+def test_an_example_of_the_tools_prints_what_it_should(
+    tmp_path: Path, quiet_server: Server, name: str
+) -> None:
+    where = {"HOLDFAST_HOME": str(tmp_path), "HOLDFAST_SERVER_URL": quiet_server.url}
+    if "mcp" in name:  # it starts its own
+        del where["HOLDFAST_SERVER_URL"]
+    assert run(name, **where) == expected_output(name)

@@ -43,6 +43,8 @@ FIGURES = [
     "memory while paused",
 ]
 """The rows of docs/performance.md that the README shows, in its order."""
+AGENT_FIGURES = ["calls", "bytes of all answers", "the whole scenario"]
+PERFORMANCE = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
 
 
 def commands() -> str:
@@ -135,15 +137,25 @@ def table_rows(page: str) -> list[list[str]]:
 
 
 def test_its_figures_are_those_of_the_page_on_performance() -> None:
-    page = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
-    measured = {row[0].rpartition(",")[0]: row for row in table_rows(page) if len(row) == 5}
-    for name, row in zip(FIGURES, table_rows(README.split("## How fast")[1])[2:], strict=True):
+    results = PERFORMANCE.split("## Results")[1].split("\n## ")[0]
+    measured = {row[0].rpartition(",")[0]: row for row in table_rows(results)}
+    written_rows = table_rows(README.split("## How fast")[1].split("over MCP")[0])[2:]
+    for name, row in zip(FIGURES, written_rows, strict=True):
         _, holdfast_cell, stock_cell, ratio = row
         _, stock, _, ours, measured_ratio = measured[name]
         for written, real in ((holdfast_cell, ours), (stock_cell, stock)):
             number = float(written.split()[0].replace(",", ""))
             assert number == pytest.approx(float(real), rel=0.03), name
         assert f"({ratio})" in measured_ratio, name
+
+
+def test_its_figures_of_agents_are_those_of_the_page_on_performance() -> None:
+    section = PERFORMANCE.split("## Agents over MCP")[1].split("\n## ")[0]
+    servers = section.split("![")[0]
+    measured = {row[0].rpartition(",")[0] or row[0]: row[1:] for row in table_rows(servers)}
+    written = table_rows(README.split("## How fast")[1].split("over MCP")[1])[2:]
+    for name, row in zip(AGENT_FIGURES, written, strict=True):
+        assert [cell.split()[0].replace(",", "") for cell in row[1:]] == measured[name], name
 
 
 def test_the_picture_shows_the_terminal_view_and_its_keys() -> None:

@@ -3,6 +3,7 @@
     HoldfastError
     ├── InvalidInput      the request cannot be honoured as written
     │   ├── UnusablePath  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
+    │   ├── InvalidPlace  InvalidTarget  ModuleMissing
     │   ├── ProgramSyntaxError  InterpreterMissing  AttachFailed  UnknownSetting  NotAllowed
     │   ├── EvaluationFailed  AssignmentFailed
     │   ├── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  InvalidAgentBreakpoint
@@ -12,7 +13,7 @@
     │   ├── SessionNotFound  BreakpointNotFound  HoldNotFound  ProfileNotFound
     │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  ProcessNotFound
     │   ├── FileMissing  SourceNotFound
-    │   └── CallNotFound  CidNotFound  CallBreakpointNotFound
+    │   └── CallNotFound  CidNotFound  CallBreakpointNotFound  CaptureNotFound
     ├── WrongState        the right request at the wrong time
     │   └── ThreadNotHeld  AlreadyDecided  CallCompleted  NoException  EditorNotReady
     ├── TimedOut          the debugger, or the application, did not answer in time
@@ -76,7 +77,7 @@ class UnusablePath(InvalidInput):
 class InvalidLine(InvalidInput):
     code = "BREAKPOINT_INVALID_LINE"
     short = "invalid_line"
-    default_hint = "Choose a line between 1 and max_line."
+    default_hint = "Choose a line that the file has."
 
 
 class InvalidCondition(InvalidInput):
@@ -97,6 +98,25 @@ class InvalidLogMessage(InvalidInput):
     default_hint = "Put expressions in braces, `x = {x}`. Write a literal brace twice."
 
 
+class InvalidPlace(InvalidInput):
+    """A text that says in no known way where to stop."""
+
+    code = "BREAKPOINT_INVALID_PLACE"
+    short = "invalid_place"
+    default_hint = "Write `file.py:12`, `module.func`, or either with ` if condition`."
+
+
+class InvalidTarget(InvalidInput):
+    """A text that names no program that can be run and debugged."""
+
+    code = "RUN_INVALID_TARGET"
+    short = "invalid_target"
+    default_hint = (
+        "A target is a script, a module, `file.py::test`, or a command line that runs Python, "
+        "such as `pytest -k cart` or `python -m pkg`."
+    )
+
+
 class NotWatchable(InvalidInput):
     code = "BREAKPOINT_NOT_WATCHABLE"
     short = "not_watchable"
@@ -110,6 +130,12 @@ class ProgramSyntaxError(InvalidInput):
     code = "LAUNCH_SYNTAX_ERROR"
     short = "syntax_error"
     default_hint = "Fix the file and launch again in this session."
+
+
+class ModuleMissing(InvalidInput):
+    code = "LAUNCH_MODULE_NOT_FOUND"
+    short = "module_not_found"
+    default_hint = "Check the name, the working directory and the interpreter."
 
 
 class InterpreterMissing(InvalidInput):
@@ -268,6 +294,11 @@ class CallBreakpointNotFound(NotFound):
     code = "CALL_BREAKPOINT_NOT_FOUND"
     short = "breakpoint_not_found"
     default_hint = "GET /api/breakpoints lists the breakpoints."
+
+
+class CaptureNotFound(NotFound):
+    code = "CAPTURE_NOT_FOUND"
+    default_hint = "`holdfast captures` and GET /api/captures list them. Run pytest --holdfast."
 
 
 class FileMissing(NotFound):

@@ -322,10 +322,11 @@ def test_a_child_for_which_there_is_no_room_runs_on_by_itself(server: Server) ->
 
 
 def list_listening_ports(server: Server) -> list[int]:
-    """Where the server listens, besides its own address and that for editors."""
+    """Where the server listens, besides its own address and those for editors and agents."""
     process = psutil.Process(server.process.pid)
     listening = {c.laddr.port for c in process.net_connections("tcp") if c.status == "LISTEN"}
-    known = {int(server.url.rpartition(":")[2]), server.get("/info")["dap_port"]}
+    info = server.get("/info")
+    known = {int(server.url.rpartition(":")[2]), info["dap_port"], info["mcp_port"]}
     return sorted(listening - known)
 
 

@@ -126,6 +126,7 @@ def test_it_announces_itself_in_private_files_and_takes_them_back(tmp_path: Path
             "pid": server.process.pid,
             "data_dir": str(server.data_dir),
             "dap_port": server.get("/info")["dap_port"],
+            "mcp_port": server.get("/info")["mcp_port"],
         }
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(server.data_dir.stat().st_mode) == 0o700

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -12,6 +14,7 @@ from typing import Any
 import psutil
 import pytest
 
+from fork_server import run_holdfast
 from harness import Server, Session
 from session_states import LOOP, bring_to
 
@@ -119,6 +122,22 @@ def test_a_session_can_be_run_again_after_the_server_is_gone(restarted: Restarte
     assert stop["location"]["line"] == LOOP.line("add")
     assert again.evaluate("number") == "3"
     assert list_sessions(restarted.server)[again.id].get("recoverable") is not True
+
+
+def test_the_command_lists_those_of_earlier_servers_if_it_is_asked_for(
+    restarted: Restarted,
+) -> None:
+    env = {**os.environ, "HOLDFAST_SERVER_URL": restarted.server.url}
+    plain, full = (
+        {one["session_id"] for one in json.loads(ran.stdout)["sessions"]}
+        for ran in (
+            run_holdfast("sessions", "--json", env=env),
+            run_holdfast("sessions", "--json", "--all", env=env),
+        )
+    )
+    listed = list_sessions(restarted.server)
+    assert full == {*listed}
+    assert full - plain == {name for name, one in listed.items() if one.get("recoverable")} != set()
 
 
 def test_sessions_that_were_over_or_not_begun_come_back_as_they_were(restarted: Restarted) -> None:

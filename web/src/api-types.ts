@@ -639,6 +639,54 @@ export interface AgentReplayDivergedEvent {
   };
 }
 
+/** Where an agent's loop is, and what was asked of it. */
+export interface AgentReport {
+  /** What was asked for. */
+  command: string;
+  /** Where the loop is: running, paused or terminated. */
+  status?: string;
+  /** The session of the agent. */
+  session_id?: string;
+  /** The agent's name. */
+  name?: string;
+  /** The model that it calls. */
+  model?: string;
+  /** Why it is paused, or ended. */
+  reason?: string;
+  /** What came of the command. */
+  message?: string;
+  /** Its model calls so far. */
+  iteration?: number;
+  /** Its model calls, tools, errors and tokens in numbers. */
+  totals?: string;
+  /** If it has several lanes: where each is. */
+  lanes?: string[];
+  /** What it did last, oldest first. */
+  recent?: string[];
+  /** Its conversation, as `number author: text`. */
+  messages?: string[];
+  /** How many messages the conversation has. */
+  message_count?: number;
+  /** How large its context is, and may be. */
+  context?: string;
+  /** The tools that it has. */
+  tools?: string[];
+  /** Variables of the loop; `set` changes them. */
+  variables?: Record<string, string>;
+  /** Breakpoints, with their ids and hits. */
+  breakpoints?: string[];
+  /** Rules of its project, which hold or deny. */
+  rules?: string[];
+  /** What waits for a decision. */
+  held?: HeldTarget[];
+  /** What the actions take: fields of `hold_decide`, by action. */
+  takes?: Record<string, string>;
+  /** What is left out, and how to see it. */
+  omitted?: string[];
+  /** What can be done next. */
+  next?: string;
+}
+
 /** A hold was decided or withdrawn. The fields of the action come with it. */
 export interface AgentResumedEvent {
   /** Its number within its session. */
@@ -1354,6 +1402,24 @@ export interface BreakpointSpec {
   strict?: boolean;
 }
 
+/** The breakpoints of a session after a change. */
+export interface BreakpointTable {
+  /** Where the program is: paused, running… */
+  status: string;
+  /** The session. */
+  session_id: string;
+  /** All breakpoints. */
+  breakpoints: ListedBreakpoint[];
+  /** Which exceptions stop it: uncaught, raised, none */
+  exceptions: string;
+  /** How many were removed. */
+  removed?: number;
+  /** What else is to be said. */
+  message?: string;
+  /** What is left out, and how to see it. */
+  omitted?: string;
+}
+
 /** Breakpoints that one request set. */
 export interface BreakpointsSet {
   /** The new breakpoints. */
@@ -1923,6 +1989,40 @@ export interface CallPage {
   condition_errors?: UndecidedCondition[];
 }
 
+/** Recorded calls, newest first; or one call with all that is known of it. */
+export interface CallReport {
+  /** The calls, newest first; of a tree oldest first, with their depth. */
+  calls: ReportedCall[];
+  /** How many were found. */
+  total: number;
+  /** How many calls were read to find them. */
+  looked_at?: number;
+  /** There are older ones: `before` for the next page. */
+  older?: string;
+  /** One call: its session. */
+  session_id?: string;
+  /** One call: the line that made it. */
+  at?: string;
+  /** One call: the signature. */
+  signature?: string;
+  /** One call: the call within which it was made. */
+  within?: string;
+  /** One call: its thread and task. */
+  thread?: string;
+  /** One call: what its caller got instead. */
+  delivered?: string;
+  /** One call: values that it left different. */
+  changed?: Record<string, string>;
+  /** One call: who made it, innermost first, as `function file:line`. */
+  stack?: string[];
+  /** For what calls the filter had no answer, and why. */
+  problems?: string[];
+  /** What is left out, and how to see it. */
+  omitted?: string[];
+  /** What can be done next. */
+  next?: string;
+}
+
 /** A session of calls. */
 export interface CallSessionAnswer {
   /** Which kind of target it is of. */
@@ -2075,6 +2175,134 @@ export interface CallTree {
   complete: boolean;
   /** How many calls these are. */
   total: number;
+}
+
+/** A failing test, as it was when it failed. */
+export interface Capture {
+  /** The capture's id. */
+  id: string;
+  /** The run of pytest; ids of runs sort by time. */
+  run: string;
+  /** When, as an ISO 8601 time in UTC. */
+  time: string;
+  /** The test's node id. */
+  node: string;
+  /** setup, call, teardown or collect. */
+  when: string;
+  /** Why it failed. */
+  exception: CaptureException;
+  /** What led to it, nearest first. */
+  causes?: CaptureException[];
+  /** The assertion, if it is one that can be read. */
+  assertion?: CaptureAssertion;
+  /** Which of its subtests failed. */
+  subtest?: string;
+  /** How long it took, in seconds. */
+  duration?: number;
+  /** The worker of pytest-xdist. */
+  worker?: string | null;
+  /** Which attempt, where failing tests are run again. */
+  attempt?: number;
+  /** The directory that the node id is relative to. */
+  root?: string;
+  /** The interpreter. */
+  python?: string;
+  /** The version of Python. */
+  version?: string;
+  /** What the test wrote: title and text. */
+  output?: ([string, string])[];
+}
+
+/** A failed assertion. */
+export interface CaptureAssertion {
+  /** The assertion. */
+  source: string;
+  /** Expressions in it, with their values. */
+  operands?: CaptureValue[];
+  /** Whether the first two operands are the sides of a comparison. */
+  is_comparison?: boolean;
+}
+
+/** The exception of a failing test, or one that led to it. */
+export interface CaptureException {
+  /** The name of its class. */
+  type: string;
+  /** Its message; of an assertion, what pytest explains. */
+  message: string;
+  /** The module of its class. */
+  module?: string;
+  /** Notes that were added to it. */
+  notes?: string[];
+  /** Of one that led to another: `cause`, `context` or `member`. */
+  relation?: string;
+  /** From the nearest frame of the user's own code outwards. */
+  frames?: CaptureFrame[];
+  /** Frames of libraries that it called, innermost first. */
+  inner?: CaptureFrame[];
+  /** How many frames there were. */
+  frames_total?: number;
+}
+
+/** A frame of the traceback. */
+export interface CaptureFrame {
+  /** Its file. */
+  file: string;
+  /** Its line. */
+  line: number;
+  /** Its function. */
+  function: string;
+  /** The lines around, with their numbers. */
+  source?: ([number, string])[];
+  /** Its variables. */
+  locals?: CaptureValue[];
+  /** How many variables it had. */
+  locals_total?: number;
+}
+
+/** The captures of failing tests, newest first. */
+export interface CaptureList {
+  /** The captures. */
+  captures: CaptureSummary[];
+  /** How many there are in all. */
+  total: number;
+}
+
+/** A failing test in a list. */
+export interface CaptureSummary {
+  /** The capture's id. */
+  id: string;
+  /** The run of pytest. */
+  run: string;
+  /** When, as an ISO 8601 time in UTC. */
+  time: string;
+  /** The test's node id. */
+  node: string;
+  /** setup, call, teardown or collect. */
+  when: string;
+  /** The class of the exception. */
+  exception: string;
+  /** The first line of its message. */
+  message: string;
+  /** Where, as file:line. */
+  at: string;
+  /** Which attempt. */
+  attempt?: number;
+  /** The worker of pytest-xdist. */
+  worker?: string | null;
+}
+
+/** A variable, an operand, or a part of one. */
+export interface CaptureValue {
+  /** Its name; of an operand, the expression. */
+  name: string;
+  /** Its value as text. */
+  value: string;
+  /** The name of its class. */
+  type?: string;
+  /** Its items or attributes, as far as captured. */
+  children?: CaptureValue[];
+  /** How many of them there were. */
+  children_total?: number;
 }
 
 /** An exception that led to another, or that is a member of an exception group. */
@@ -2301,6 +2529,38 @@ export interface ContinuedHolds {
   total: number;
 }
 
+/** Look at and steer another agent's loop. hold_decide decides what it holds. */
+export interface ControlAgent {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** What to do. */
+  command?: "status" | "pause" | "resume" | "step" | "inspect" | "inject" | "set" | "cancel" | "break" | "breakpoints" | "unbreak";
+  /** Id or name. Default: the latest agent. */
+  session_id?: string | null;
+  /** Of several agents in its process. */
+  lane?: string | null;
+  /** break: `tool:write_*`, `model`, `iteration:3`, `pattern:rm -rf`, `error`, `call:Cart.*` (an application's call); unbreak: id or `all`. */
+  breakpoint?: string | null;
+  /** break: only if `input['n'] > 3`. */
+  condition?: string | null;
+  /** inspect: which part. */
+  what?: "all" | "messages" | "context" | "tools" | null;
+  /** inspect: messages from here; below 0, the last. */
+  start?: number | null;
+  /** inject: the text. */
+  message?: string | null;
+  /** inject: user, assistant or system. */
+  role?: string | null;
+  /** set: a variable of the loop. */
+  key?: string | null;
+  /** set: its new value. */
+  value?: unknown;
+  /** cancel: the tool call. */
+  tool_id?: string | null;
+  /** Seconds to wait for that. */
+  timeout?: number;
+}
+
 /** A new session: empty, or with `launch` or `mode: attach` of a program, from its start on. */
 export interface CreateSession {
   /** The process to attach to. */
@@ -2419,6 +2679,174 @@ export interface DeadlockReport {
   outside?: boolean;
 }
 
+/** Let it run to its next stop, or wait for it if it runs. Gives it `input` if that is set. */
+export interface DebugContinue {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** Default: the latest session. */
+  session_id?: string | null;
+  /** A line for a program that waits for input; `\x04` ends its input. */
+  input?: string | null;
+  /** `file:line`, or an expression to become true. */
+  until?: string | null;
+  /** Seconds to wait; then it answers `running`, and goes on. */
+  timeout?: number;
+  /** Show values that look like secrets. */
+  show_secrets?: boolean;
+}
+
+/** Evaluate an expression, or run a statement, where the program stands. */
+export interface DebugEvaluate {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** Python. */
+  expression: string;
+  /** Default: the latest session. */
+  session_id?: string | null;
+  /** 0 is where it stopped, 1 its caller… */
+  frame?: number;
+  /** Seconds to wait; then it answers `running`, and goes on. */
+  timeout?: number;
+  /** Show values that look like secrets. */
+  show_secrets?: boolean;
+}
+
+/** Look at a stop again: source, stack, variables; unfold a value; several expressions. */
+export interface DebugInspect {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** Default: the latest session. */
+  session_id?: string | null;
+  /** 0 is where it stopped, 1 its caller… */
+  frame?: number;
+  /** A value to unfold, such as `q.child` or `rows[3]`. */
+  expand?: string | null;
+  /** Expressions to evaluate there. */
+  expressions?: string[];
+  /** Which parts. Default: what is worth showing. */
+  show?: ("locals" | "stack" | "source" | "output" | "threads" | "breakpoints")[];
+  /** From which item, frame or line on. */
+  start?: number;
+  /** Instead of a session: a failing test's capture, or `latest`. */
+  capture?: string | null;
+  /** Show values that look like secrets. */
+  show_secrets?: boolean;
+}
+
+/** Run a program to its first breakpoint, crash, failing test or end, and report it. */
+export interface DebugRun {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** Script, module, `file.py::test`, or a command line such as `pytest -k cart`. */
+  target: string;
+  /** Arguments of the program. */
+  args?: string[];
+  /** Variables; null unsets. */
+  env?: Record<string, string | null>;
+  /** Working directory. */
+  cwd?: string | null;
+  /** Interpreter. Default: the project's own. */
+  python?: string | null;
+  /** What the program reads. */
+  stdin?: string | null;
+  /** `file:line`, `module.func`, either with ` if condition`; or objects. */
+  breakpoints?: (string | BreakpointSpec)[];
+  /** Expressions: a table with a row for each hit of a breakpoint, without stopping. */
+  collect?: string[];
+  /** Stop where this is true, or at this `file:line`. */
+  until?: string | null;
+  /** Stop at this hit; with `collect`, after so many rows. */
+  max_hits?: number | null;
+  /** Which exceptions stop it. */
+  exceptions?: "uncaught" | "raised" | "none";
+  /** Debug child processes, too: each is a session of its own. */
+  subprocesses?: boolean;
+  /** Seconds to wait; then it answers `running`, and goes on. */
+  timeout?: number;
+  /** Show values that look like secrets. */
+  show_secrets?: boolean;
+}
+
+/** List sessions (programs, calls, agents) and captures of failing tests. */
+export interface DebugSessions {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** At most so many. */
+  limit?: number;
+}
+
+/** Set and remove breakpoints while a session lives; answers with all of them. */
+export interface DebugSetBreakpoints {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** Default: the latest session. */
+  session_id?: string | null;
+  /** `file:line`, `module.func`, either with ` if condition`; or objects. */
+  add?: (string | BreakpointSpec)[];
+  /** Values: stop where one is written, such as `cart.total`. */
+  watch?: string[];
+  /** Ids or places; `all` for all. */
+  remove?: string[];
+  /** Which exceptions stop it. */
+  exceptions?: "uncaught" | "raised" | "none" | null;
+}
+
+/** Step. `count` and `until` make several steps in one call. */
+export interface DebugStep {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** Default: the latest session. */
+  session_id?: string | null;
+  /** `to_line` runs to `line`; `return` to the end of the frame; `pause` stops a run. */
+  kind?: "over" | "into" | "out" | "to_line" | "return" | "pause";
+  /** How many steps; with `until`, at most. */
+  count?: number;
+  /** Step until this expression is true. */
+  until?: string | null;
+  /** For `to_line`: the line, in this file. */
+  line?: number | null;
+  /** Seconds to wait; then it answers `running`, and goes on. */
+  timeout?: number;
+  /** Show values that look like secrets. */
+  show_secrets?: boolean;
+}
+
+/** End a session and its program. */
+export interface DebugStop {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** Default: the latest; `all`: all of yours. */
+  session_id?: string | null;
+}
+
+/** Decide a hold by an action that it allows, and see what comes of it. The first one wins. */
+export interface DecideHold {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** The hold. */
+  hold_id: string;
+  /** What to do. */
+  action: "continue" | "step-over" | "step-into" | "step-out" | "skip" | "raise" | "modify" | "replace" | "inject" | "step" | "cancel";
+  /** skip: the result, instead of running it. */
+  value?: unknown;
+  /** skip: the same as a Python literal. */
+  literal?: string | null;
+  /** modify: arguments by name (of a model: messages, system). */
+  args?: Record<string, unknown>;
+  /** modify: the same as Python literals. */
+  literals?: Record<string, string>;
+  /** raise: `ValueError`, or a dotted path. */
+  exception?: string | null;
+  /** raise, inject: the text. */
+  message?: string | null;
+  /** inject: user, assistant or system. */
+  role?: string | null;
+  /** replace: a registered function. */
+  function?: string | null;
+  /** Seconds to wait for that. */
+  timeout?: number;
+}
+
 /** What a decision did to a call. */
 export interface DecidedCall {
   /** What was decided. */
@@ -2465,6 +2893,12 @@ export interface DeletedBreakpoint {
   breakpoint_id: string;
   /** Always true. */
   deleted?: boolean;
+}
+
+/** Captures that were deleted. */
+export interface DeletedCaptures {
+  /** How many. */
+  deleted: number;
 }
 
 /** That several things are gone. */
@@ -2845,6 +3279,56 @@ export interface HeldChild {
   hold_id: string;
 }
 
+/** A point where a target waits for a decision. */
+export interface HeldTarget {
+  /** The id of the hold. */
+  hold_id: string;
+  /** The session whose target waits. */
+  session_id: string;
+  /** program, calls or agent. */
+  kind: string;
+  /** stop; of a call before, after, exception; of an agent model, tool, error. */
+  moment: string;
+  /** The name of the session. */
+  owner?: string;
+  /** The function, tool or model that is held. */
+  what?: string;
+  /** Why it is held. */
+  reason?: string;
+  /** The line that waits, or that makes the call. */
+  at?: string;
+  /** Of an agent: the iteration, and the lane if several. */
+  turn?: string;
+  /** Of a tool: the id of its call. */
+  tool_id?: string;
+  /** Of a call: its id. */
+  call_id?: string;
+  /** The arguments, by name, as text. */
+  arguments?: Record<string, string>;
+  /** Expressions that were asked for, in the frame of the caller. */
+  values?: Record<string, string>;
+  /** Of a model call: the messages that it adds, as `author: text`. */
+  messages?: string[];
+  /** What it returned. */
+  result?: string;
+  /** What it raised. */
+  exception?: string;
+  /** For how many seconds. */
+  waits?: number;
+  /** What becomes of it if nobody decides, and when. */
+  timeout?: string;
+  /** The actions that decide it. */
+  allows?: string[];
+  /** The functions that `replace` takes. */
+  replacements?: string[];
+  /** If it is settled: by which action, and by whom. */
+  outcome?: string;
+  /** The signature of the call. */
+  signature?: string;
+  /** Who makes the call, innermost first, as `function file:line`. */
+  stack?: string[];
+}
+
 /** What to do about a hold: an action, and the fields of that action. */
 export interface HoldDecision {
   /** One of the hold's `allows`. */
@@ -2909,6 +3393,52 @@ export interface HoldList {
   holds: (ProgramHold | CallHold | AgentHold)[];
   /** How many they are. */
   total: number;
+}
+
+/** What came of a decision. */
+export interface HoldOutcome {
+  /** The hold that it settled. */
+  hold_id: string;
+  /** The session. */
+  session_id: string;
+  /** What was decided. */
+  action: string;
+  /** Where the session is now: running, paused, terminated… */
+  status: string;
+  /** The function, tool or model. */
+  what?: string;
+  /** Of a call: `calls_search` has it. */
+  call_id?: string;
+  /** The arguments that it changed, as text. */
+  changed?: Record<string, string>;
+  /** What it returned then. */
+  result?: string;
+  /** What it raised then. */
+  exception?: string;
+  /** What else is to be said. */
+  message?: string;
+  /** Of a program: where it is now, and what is new. */
+  report?: Report;
+  /** What the session holds now. */
+  held?: HeldTarget[];
+  /** What the actions take: fields of `hold_decide`, by action. */
+  takes?: Record<string, string>;
+  /** What is left out, and how to see it. */
+  omitted?: string[];
+}
+
+/** What waits for a decision. */
+export interface HoldReport {
+  /** How many holds there are. */
+  total: number;
+  /** The holds, oldest first. */
+  holds: HeldTarget[];
+  /** What the actions take: fields of `hold_decide`, by action. */
+  takes?: Record<string, string>;
+  /** What else is to be said. */
+  message?: string;
+  /** What is left out, and how to see it. */
+  omitted?: string[];
 }
 
 /** The value of what stands at a place in the source. */
@@ -3095,6 +3625,26 @@ export interface ItemPage {
   variable_reference?: number;
 }
 
+/** How a process joins the session that was opened for it. */
+export interface JoinInvitation {
+  /** The session. */
+  session_id: string;
+  /** A private file with the address to connect to and a secret. */
+  ticket: string;
+  /** The directory of the code that it loads. */
+  probe: string;
+  /** The directory that debugpy is in. */
+  debugpy: string;
+}
+
+/** A process that wants to be debugged. */
+export interface JoinRequest {
+  /** The process. */
+  pid: number;
+  /** What its session is called. */
+  name?: string | null;
+}
+
 /** Events of all sessions, in the order in which the server heard of them. */
 export interface LatestEvents {
   /** What happened, oldest first. */
@@ -3220,6 +3770,60 @@ export interface Lease {
   lane: number;
   /** Calls that match one have to be started at the server. */
   rules: Rule[];
+}
+
+/** What waits for a decision: stopped programs, held calls and agents, with their actions. */
+export interface ListHolds {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** Only those of this session. */
+  session_id?: string | null;
+  /** Only this one, in full. */
+  hold_id?: string | null;
+  /** With hold_id: expressions, where a call waits. */
+  evaluate?: string[];
+  /** Seconds to wait until something is held. */
+  wait?: number;
+  /** Show values that look like secrets. */
+  show_secrets?: boolean;
+}
+
+/** One breakpoint. */
+export interface ListedBreakpoint {
+  /** Its id, to remove it with. */
+  id: string;
+  /** Where it stops, as it can be written. */
+  place: string;
+  /** Whether it can stop the program. */
+  verified: boolean;
+  /** How often it was hit. */
+  hits: number;
+  /** Why it cannot stop, or what else is to be known. */
+  message?: string;
+  /** Whether this request set it. */
+  is_new?: boolean;
+}
+
+/** One session. */
+export interface ListedSession {
+  /** Its id. */
+  session_id: string;
+  /** program, calls or agent. */
+  kind: string;
+  /** paused, running, waiting_for_input, terminated… */
+  status: string;
+  /** How long ago it was created. */
+  age: string;
+  /** Its name, or what it runs. */
+  name?: string;
+  /** Where it stands, as file:line. */
+  at?: string;
+  /** Why it stands, or ended. */
+  reason?: string;
+  /** Of a child process: the session of its parent. */
+  parent_id?: string;
+  /** Whether you started it. */
+  is_yours?: boolean;
 }
 
 /** A place in source code. */
@@ -4475,6 +5079,132 @@ export interface RemovedCallBreakpoint {
   hint?: string;
 }
 
+/** Where a program is, and what is new since the last report. */
+export interface Report {
+  /** paused, running, waiting_for_input, terminated or failed. */
+  status: string;
+  /** The session. */
+  session_id: string;
+  /** Why it stopped, or ended. */
+  reason?: string;
+  /** The line about to run, as file:line. */
+  at?: string;
+  /** The function there; left out of steps within it. */
+  function?: string;
+  /** What else is to be said. */
+  message?: string;
+  /** What the evaluated code raised, or why it could not be evaluated. */
+  error?: string;
+  /** Which Python runs it, and how that was found. */
+  environment?: string;
+  /** The exception, if that is the reason. */
+  exception?: ReportedException;
+  /** The lines around, with their numbers; `>` marks the current one. */
+  source?: string[];
+  /** Variables that are new or changed since the last report. */
+  locals?: Record<string, string>;
+  /** What the changed ones were before. */
+  was?: Record<string, string>;
+  /** Variables that are no more. */
+  gone?: string[];
+  /** How many variables are as they were. */
+  unchanged?: number;
+  /** What the function just left returned. */
+  returned?: Record<string, string>;
+  /** Expressions that were asked for, and watches. */
+  values?: Record<string, string>;
+  /** The callers, innermost first, as `function file:line`. */
+  stack?: string[];
+  /** Of several steps: where each led, and what it changed. */
+  steps?: string[];
+  /** The threads, and where each of them is. */
+  threads?: string[];
+  /** The breakpoints, if they were asked for. */
+  breakpoints?: string[];
+  /** The expressions whose values `rows` has, after the place. */
+  columns?: string[];
+  /** With `collect`: a row for each hit, with its place first. */
+  rows?: string[][];
+  /** How many hits there were. */
+  hits?: number;
+  /** What it wrote since the last report: the end of it. */
+  output?: string;
+  /** Of a program that reads its stdin: what it asks. */
+  prompt?: string;
+  /** How it ended. */
+  exit_code?: number | null;
+  /** At the end: breakpoints that were never hit, as file:line. */
+  never_hit?: string[];
+  /** Breakpoints that cannot stop, conditions that raised, warnings. */
+  problems?: string[];
+  /** What is left out, and how to see it. */
+  omitted?: string[];
+  /** What can be done next. */
+  next?: string;
+}
+
+/** A recorded call. */
+export interface ReportedCall {
+  /** The id of the call. */
+  call_id: string;
+  /** The function, and the object's alias. */
+  function: string;
+  /** What was passed, by parameter, as text. */
+  arguments?: Record<string, string>;
+  /** What it returned. */
+  result?: string;
+  /** What it raised. */
+  exception?: string;
+  /** running or lost, if it has not ended. */
+  status?: string;
+  /** How long it took. */
+  ms?: number;
+  /** What somebody decided about it. */
+  decided?: string;
+  /** In a tree: how many calls it was made within. */
+  depth?: number;
+}
+
+/** An exception that led to another. */
+export interface ReportedCause {
+  /** The name of its class. */
+  type: string;
+  /** Its message. */
+  message: string;
+  /** `cause`, `context` or `member` of a group. */
+  relation: string;
+  /** Where it was raised, as file:line. */
+  at?: string;
+  /** The text of that line. */
+  text?: string;
+  /** The variables there. */
+  locals?: Record<string, string>;
+}
+
+/** An exception that a program stopped at, or that ended it. */
+export interface ReportedException {
+  /** The name of its class. */
+  type: string;
+  /** Its message; of a failed assertion, its operands. */
+  message: string;
+  /** What led to it, nearest first. */
+  causes?: ReportedCause[];
+  /** The frames that matter, where it was raised first. */
+  frames?: ReportedFrame[];
+}
+
+/** A frame that matters. */
+export interface ReportedFrame {
+  /** Its place, as file:line. */
+  at: string;
+  /** Its function. */
+  function: string;
+  /** The line's text. */
+  text?: string;
+  /** Its variables, as text. */
+  locals?: Record<string, string>;
+}
+
 /** What to change before a program is run over; what is left out stays. */
 export interface RestartRequest {
   /** How long to wait for the next stop or the end: seconds, `true` or `false`. */
@@ -4559,6 +5289,28 @@ export interface Scope {
 export interface ScopeList {
   /** Locals and Globals. */
   scopes: Scope[];
+}
+
+/** Search the calls that applications recorded, newest first; or show one, or its tree. */
+export interface SearchCalls {
+  /** At most so many tokens in the answer. */
+  budget_tokens?: number;
+  /** Name, or pattern such as `Cart.*`. */
+  function?: string | null;
+  /** `item == 'tea'`, `args[0] > 10`, `status == 'exception'`, `duration > 1`. */
+  where?: string | null;
+  /** Only those of this session. */
+  session_id?: string | null;
+  /** Only this one, in full. */
+  call_id?: string | null;
+  /** With call_id: the calls made within it. */
+  tree?: boolean;
+  /** `older` of the last answer. */
+  before?: string | null;
+  /** At most so many. */
+  limit?: number;
+  /** Show values that look like secrets. */
+  show_secrets?: boolean;
 }
 
 /** What to write to a program's stdin. */
@@ -4709,6 +5461,8 @@ export interface ServerInfo {
   documentation: string;
   /** The port on loopback at which editors get in, as debug adapter clients. */
   dap_port: number | null;
+  /** The port on loopback to which `holdfast mcp` carries agents' messages. */
+  mcp_port: number | null;
 }
 
 /** That the server knows the secret in `server.json`. */
@@ -4747,6 +5501,20 @@ export interface SessionSettings {
   output_limit_bytes?: number | null;
   /** How many seconds an expression may take; null: as the server's settings say. */
   evaluate_timeout?: number | null;
+}
+
+/** The sessions, those that wait for somebody first. */
+export interface SessionTable {
+  /** The sessions. */
+  sessions: ListedSession[];
+  /** How many there are. */
+  total: number;
+  /** Captures of failing tests, the latest first. */
+  captures?: string[];
+  /** What is left out, and how to see it. */
+  omitted?: string;
+  /** What can be done next. */
+  next?: string;
 }
 
 /** One breakpoint; or `breakpoints`, or the `profile` that has them: all are set or none is. */
@@ -5009,6 +5777,26 @@ export interface StartFields {
   began?: string;
   /** How long ago the object was compared with what is sent of it; left out, just now. */
   target_age_ns?: number;
+}
+
+/** A session that is gone. */
+export interface StoppedSession {
+  /** The id that it had. */
+  session_id: string;
+  /** Where its program was: paused, running, terminated… */
+  was: string;
+  /** The name that it had. */
+  name?: string;
+}
+
+/** The sessions that were ended, and are forgotten. */
+export interface StoppedSessions {
+  /** Those that were ended. */
+  stopped: StoppedSession[];
+  /** What happened. */
+  message: string;
+  /** How many more there were. */
+  omitted?: string;
 }
 
 /** A process that the program started. */

@@ -1,4 +1,4 @@
-"""The command line: `holdfast serve`, `demo`, `sessions`, `holds`, `calls`, `agent`, `dap`.
+"""The command line. `commands` has the table of the commands; docs/cli.md tells what they do.
 
 Each command prints text for people, and with `--json` one JSON document for programs. The commands
 need the packages of the `server` extra. This module does not, so that it can say so.
@@ -6,11 +6,17 @@ need the packages of the `server` extra. This module does not, so that it can sa
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import sys
 
 
 def main() -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # Not every terminal has every character. Nor can every stream be changed.
+        with contextlib.suppress(OSError):
+            sys.stdout.reconfigure(errors="backslashreplace")
     _run("commands")
 
 

@@ -11,13 +11,16 @@ from urllib.parse import quote
 import typer
 from rich.table import Table
 
+from holdfast.cli.completion import complete_call_breakpoint, complete_session
 from holdfast.cli.server_access import (
     AsJson,
+    NoStart,
     Url,
     ask,
     choose_id,
     complain,
     console,
+    has_records,
     print_note,
     print_table,
 )
@@ -46,11 +49,15 @@ def add(
     call_type: Annotated[
         str | None, typer.Option("--type", help="Only proxy or inline calls.")
     ] = None,
-    session: Annotated[str | None, typer.Option(help="Only calls of this session.")] = None,
+    session: Annotated[
+        str | None,
+        typer.Option(help="Only calls of this session.", autocompletion=complete_session),
+    ] = None,
     action: Annotated[
         str | None,
         typer.Option(help="A decision, as JSON, that is made at once instead of a hold."),
     ] = None,
+    no_start: NoStart = False,
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
@@ -71,7 +78,7 @@ def add(
             example = '--action \'{"action": "skip", "fake_result": {"value": 1}}\''
             complain(f"--action is not JSON: {problem}", f"For instance {example}.")
     body = {name: value for name, value in fields.items() if value is not None}
-    point = ask(url, "POST", "/api/breakpoints", body)
+    point = ask(url, "POST", "/api/breakpoints", body, starts=True)
     if as_json:
         print(json.dumps(point))
         return
@@ -87,9 +94,11 @@ def add(
         print_note(f"warning: {warning}")
 
 
-def list_breakpoints(as_json: AsJson = False, url: Url = None) -> None:
+def list_breakpoints(no_start: NoStart = False, as_json: AsJson = False, url: Url = None) -> None:
     """List the call breakpoints, with what they have counted."""
-    answer = ask(url, "GET", "/api/breakpoints")
+    answer = ask(
+        *(url, "GET", "/api/breakpoints"), starts=has_records(), without_server={"breakpoints": []}
+    )
     if as_json:
         print(json.dumps(answer))
         return
@@ -110,7 +119,10 @@ def list_breakpoints(as_json: AsJson = False, url: Url = None) -> None:
 
 def remove(
     breakpoint_id: Annotated[
-        str | None, typer.Argument(help="Its id, or the beginning of it.")
+        str | None,
+        typer.Argument(
+            help="Its id, or the beginning of it.", autocompletion=complete_call_breakpoint
+        ),
     ] = None,
     all_: Annotated[bool, typer.Option("--all", help="Remove every call breakpoint.")] = False,
     release: Annotated[
@@ -121,13 +133,15 @@ def remove(
             "On a terminal this is asked.",
         ),
     ] = None,
+    no_start: NoStart = False,
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
     """Remove a breakpoint. Calls that it holds stay held, unless they are released."""
     if (breakpoint_id is None) is not all_:
         complain("name one breakpoint, or say --all", "`holdfast calls breaks` lists them.")
-    points = [point["id"] for point in ask(url, "GET", "/api/breakpoints")["breakpoints"]]
+    known = ask(url, "GET", "/api/breakpoints", starts=True)["breakpoints"]
+    points = [point["id"] for point in known]
     chosen = points if breakpoint_id is None else [choose_id(breakpoint_id, points)]
     holds = [
         hold["hold_id"]

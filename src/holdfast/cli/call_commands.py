@@ -4,33 +4,62 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, ClassVar, cast
 from urllib.parse import quote, urlencode
 
 import typer
 from rich.table import Column, Table
 
 from holdfast.cli import call_breakpoint_commands
+from holdfast.cli.completion import complete_call, complete_hold
 from holdfast.cli.hold_view import list_commands, render_hold
+from holdfast.cli.lazy_commands import LazyCommand, LazyGroup
 from holdfast.cli.server_access import (
     AsJson,
+    NoStart,
     Url,
     ask,
     choose_id,
     complain,
     console,
     format_location,
+    has_records,
     print_note,
     print_table,
 )
 from holdfast.model.decision import CONTINUE, names_at
+from holdfast.wire.plain_text import clean, clean_line
 
-calls = typer.Typer(help="Show, hold and replay calls.", no_args_is_help=True)
+
+class CallCommands(LazyGroup):
+    lazy_commands: ClassVar = {
+        "replay": LazyCommand(
+            "replay_commands:replay",
+            "Make a recorded call again with the current code, and show the differences.",
+        ),
+        "test": LazyCommand(
+            "replay_commands:write_test",
+            "Write a pytest file in which each recorded call is a test.",
+        ),
+    }
+
+
+calls = typer.Typer(
+    cls=CallCommands,
+    help="Show, hold and replay calls.",
+    no_args_is_help=True,
+    add_completion=False,
+)
 calls.command("break")(call_breakpoint_commands.add)
 calls.command("breaks")(call_breakpoint_commands.list_breakpoints)
 calls.command("unbreak")(call_breakpoint_commands.remove)
-holds = typer.Typer(help="List and decide what waits for a decision.")
+holds = typer.Typer(help="List and decide what waits for a decision.", add_completion=False)
 _MAX_WIDTH = 60
+
+CallId = Annotated[str, typer.Argument(help="Its id.", autocompletion=complete_call)]
+HoldId = Annotated[
+    str, typer.Argument(help="Its id, or the beginning of it.", autocompletion=complete_hold)
+]
 
 Call = Mapping[str, Any]
 """A call as the server's JSON describes it: see `wire.call_answers`."""
@@ -58,6 +87,7 @@ def list_calls(
     before: Annotated[
         str | None, typer.Option(help="List calls that were made before this call_id.")
     ] = None,
+    no_start: NoStart = False,
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
@@ -65,7 +95,11 @@ def list_calls(
     options = {"function": function, "alias": alias, "session": session, "status": status}
     options |= {"cid": cid, "filter": expression, "limit": str(limit), "before": before}
     query = urlencode({name: value for name, value in options.items() if value is not None})
-    answer = ask(url, "GET", f"/api/calls?{query}")
+    answer = ask(
+        *(url, "GET", f"/api/calls?{query}"),
+        starts=has_records(),
+        without_server={"calls": [], "next": None},
+    )
     if as_json:
         print(json.dumps(answer))
         return
@@ -89,9 +123,11 @@ def list_calls(
 
 
 @calls.command("show")
-def show_call(call_id: str, as_json: AsJson = False, url: Url = None) -> None:
+def show_call(
+    call_id: CallId, no_start: NoStart = False, as_json: AsJson = False, url: Url = None
+) -> None:
     """Show one call: its values, its outcome, and where it was made."""
-    call = ask(url, "GET", f"/api/calls/{quote(call_id)}")
+    call = ask(url, "GET", f"/api/calls/{quote(call_id)}", starts=True)
     if as_json:
         print(json.dumps(call))
         return
@@ -146,11 +182,12 @@ def _format_outcome(call: Call) -> str:
 
 
 def _shorten(text: str) -> str:
+    text = clean_line(text)
     return text if len(text) <= _MAX_WIDTH else text[: _MAX_WIDTH - 1] + "…"
 
 
 def _print(text: str) -> None:
-    console.print(text, markup=False, highlight=False, soft_wrap=True)
+    console.print(clean(text), markup=False, highlight=False, soft_wrap=True)
 
 
 # -- holds ---------------------------------------------------------------------------------------
@@ -161,7 +198,7 @@ def list_holds(context: typer.Context, as_json: AsJson = False, url: Url = None)
     """List what waits for a decision."""
     if context.invoked_subcommand is not None:
         return
-    answer = ask(url, "GET", "/api/holds")
+    answer = ask(url, "GET", "/api/holds", without_server={"holds": []})
     if as_json:
         print(json.dumps(answer))
         return
@@ -181,7 +218,7 @@ def list_holds(context: typer.Context, as_json: AsJson = False, url: Url = None)
 
 @holds.command("show")
 def show_hold(
-    hold_id: Annotated[str, typer.Argument(help="Its id, or the beginning of it.")],
+    hold_id: HoldId,
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
@@ -198,7 +235,8 @@ def show_hold(
 @holds.command("continue")
 def continue_holds(
     hold_ids: Annotated[
-        list[str] | None, typer.Argument(help="The ids, or the beginnings of them.")
+        list[str] | None,
+        typer.Argument(help="The ids, or the beginnings of them.", autocompletion=complete_hold),
     ] = None,
     all_: Annotated[
         bool, typer.Option("--all", help="Continue every held call and every held agent.")
@@ -233,7 +271,7 @@ def _choose_hold(given: str, url: str | None) -> str:
 
 @holds.command("decide")
 def decide(
-    hold_id: str,
+    hold_id: HoldId,
     action: Annotated[
         str, typer.Argument(help=f"One that the hold allows: {', '.join(names_at())}.")
     ],

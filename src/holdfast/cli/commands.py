@@ -1,40 +1,94 @@
-"""The commands `serve`, `demo` and `sessions`, and the groups of the others."""
+"""The table of commands, and the commands `serve`, `demo` and `sessions`."""
 
 from __future__ import annotations
 
+import functools
 import json
-import logging
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import typer
-from rich.table import Table
 
 from holdfast import __version__
-from holdfast.cli import replay_commands
-from holdfast.cli.agents.agent_app import agent
-from holdfast.cli.call_commands import calls, holds
-from holdfast.cli.dap_command import serve_editor
-from holdfast.cli.log_handler import QueueLogHandler
+from holdfast.cli.lazy_commands import LazyCommand, LazyGroup, choose_markup
 from holdfast.cli.server_access import (
     AsJson,
     Url,
     ask,
     complain,
-    console,
     format_location,
     print_note,
     print_table,
 )
 from holdfast.client import discovery
 from holdfast.errors import HoldfastError
+from holdfast.wire.plain_text import clean_line
+
+_DEBUG = "Debug a program"
+_DECIDE = "Look around and decide"
+_SERVE = "Serve editors and agents"
+_LEARN = "Learn"
+_WORDS = {"context_settings": {"allow_interspersed_args": False}}
+"""All that follows the first word of a program is the program's."""
+
+
+class RootCommands(LazyGroup):
+    lazy_commands: ClassVar = {
+        "run": LazyCommand(
+            "program_commands:run", "Run a program to its first stop, crash or end.", _DEBUG, _WORDS
+        ),
+        "continue": LazyCommand(
+            "program_commands:resume", "Let it run to its next stop, or wait for it.", _DEBUG
+        ),
+        "step": LazyCommand("program_commands:step", "Make one step or several.", _DEBUG),
+        "inspect": LazyCommand(
+            "program_commands:inspect", "Look at a stop: variables, frames, expressions.", _DEBUG
+        ),
+        "eval": LazyCommand(
+            "program_commands:evaluate", "Evaluate Python where the program stands.", _DEBUG
+        ),
+        "break": LazyCommand(
+            "program_commands:set_breakpoints", "List, set and remove breakpoints.", _DEBUG
+        ),
+        "debug": LazyCommand(
+            "debug_command:debug",
+            "Debug a program in a full-screen view of this terminal.",
+            _DEBUG,
+            _WORDS,
+        ),
+        "stop": LazyCommand("program_commands:stop", "End a session and its program.", _DEBUG),
+        "sessions": LazyCommand("commands:sessions", "List the sessions.", _DECIDE),
+        "holds": LazyCommand(
+            "call_commands:holds", "List and decide what waits for a decision.", _DECIDE
+        ),
+        "calls": LazyCommand("call_commands:calls", "Show, hold and replay calls.", _DECIDE),
+        "agent": LazyCommand("agents.agent_app:agent", "Agent loops: watch, stop, steer.", _DECIDE),
+        "captures": LazyCommand(
+            "captures_command:captures",
+            "List the failing tests that `pytest --holdfast` has captured, or show one.",
+            _DECIDE,
+        ),
+        "serve": LazyCommand("commands:serve", "Run the server in the foreground.", _SERVE),
+        "dap": LazyCommand(
+            "dap_command:serve_editor", "Be the debug adapter of an editor.", _SERVE
+        ),
+        "mcp": LazyCommand("mcp_command:serve_agent", "Be the MCP server of an agent.", _SERVE),
+        "demo": LazyCommand("commands:demo", "Find a bug in a small program.", _LEARN),
+        "skill": LazyCommand(
+            "skill_command:print_skill", "Print how an agent uses these commands.", _LEARN
+        ),
+    }
+
 
 app = typer.Typer(
+    cls=RootCommands,
     help="A debugger for Python that AI agents and people reach for first.",
+    epilog="One experiment is one command: holdfast run -b shop.py:12 shop.py",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=choose_markup(),
 )
 
 
@@ -54,7 +108,6 @@ def _root(
     pass
 
 
-@app.command()
 def serve(
     host: Annotated[
         str, typer.Option(help="Address to listen on. Other than loopback needs a token.")
@@ -84,11 +137,16 @@ def serve(
     dap_port: Annotated[
         int, typer.Option(min=0, help="Port for editors, on this machine only; 0 picks a free one.")
     ] = 0,
-    until_unused: Annotated[bool, typer.Option("--until-unused", hidden=True)] = False,
+    until_unused: Annotated[float | None, typer.Option("--until-unused", hidden=True)] = None,
 ) -> None:
-    """Run the server in the foreground until SIGTERM or SIGINT."""
+    """Run the server in the foreground.
+
+    SIGTERM and SIGINT end it."""
+    import logging
+
     import uvloop
 
+    from holdfast.cli.log_handler import QueueLogHandler
     from holdfast.server.http_server import ServerOptions
     from holdfast.server.http_server import serve as run
     from holdfast.server.unused_server import wait_until_unused
@@ -108,7 +166,9 @@ def serve(
         secret = _take_token(token_file)
         place = discovery.data_dir(data_dir)
         options = ServerOptions(host, port, place, ready_file, secret, pool_size, dap_port)
-        beside = wait_until_unused if until_unused else None  # `holdfast dap` has started it
+        beside = None
+        if until_unused is not None:  # another command has started it
+            beside = functools.partial(wait_until_unused, seconds=until_unused)
         uvloop.run(run(options, print_note, beside))
     except HoldfastError as problem:
         complain(problem.message, problem.hint)
@@ -131,35 +191,57 @@ def _take_token(file: Path | None) -> str | None:
     return given or None
 
 
-@app.command()
 def demo(as_json: AsJson = False) -> None:
-    """Find a bug in a small program, as an agent would, and show every request."""
+    """Find a bug in a small program.
+
+    As an agent would; every request is shown."""
     from holdfast.cli import demo
 
     raise typer.Exit(demo.run(as_json=as_json))
 
 
-@app.command()
-def sessions(as_json: AsJson = False, url: Url = None) -> None:
-    """List the sessions of the running server."""
-    answer = ask(url, "GET", "/sessions")
+def sessions(
+    shows_all: Annotated[
+        bool, typer.Option("--all", "-a", help="Those of earlier servers, too.")
+    ] = False,
+    as_json: AsJson = False,
+    url: Url = None,
+) -> None:
+    """List the sessions.
+
+    Of a server that runs: none is started for it."""
+    answer = ask(url, "GET", "/sessions", without_server={"sessions": [], "total": 0})
+    listed = answer["sessions"] if shows_all else leave_out_earlier(answer["sessions"])
     if as_json:
-        print(json.dumps(answer))
+        print(json.dumps({**answer, "sessions": listed}))
         return
-    table = Table("session", "kind", "name", "status", "where", box=None)
-    for session in answer["sessions"]:
-        status = session["status"] + (f" ({session['reason']})" if session.get("reason") else "")
-        names = (session["session_id"], session["kind"], session["name"] or "")
-        table.add_row(*names, status, format_location(session))
-    if answer["sessions"]:
-        print_table(table)
+    if listed:
+        _print_sessions(listed)
     else:
-        console.print("no sessions")
+        print("no sessions")
+    earlier = len(answer["sessions"]) - len(listed)
+    if earlier:
+        print_note(f"{earlier} of earlier servers: --all")
 
 
-app.command("dap")(serve_editor)
-calls.command("replay")(replay_commands.replay)
-calls.command("test")(replay_commands.write_test)
-app.add_typer(calls, name="calls")
-app.add_typer(holds, name="holds")
-app.add_typer(agent, name="agent")
+def leave_out_earlier(sessions: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Without those of earlier servers. The `total` of an answer counts them."""
+    return [session for session in sessions if not session.get("recoverable")]
+
+
+def _print_sessions(sessions: Sequence[Mapping[str, Any]]) -> None:
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    from holdfast.cli.coloured_report import STATUS_STYLES
+
+    width = max(len(session["session_id"]) for session in sessions)
+    first = Column("session", no_wrap=True, min_width=width)  # it is there to be copied
+    last = Column("where", overflow="fold")
+    table = Table(first, "kind", "name", "status", last, box=None)
+    for session in sessions:
+        status = session["status"] + (f" ({session['reason']})" if session.get("reason") else "")
+        names = (session["session_id"], session["kind"], clean_line(session["name"] or ""))
+        coloured = Text(status, STATUS_STYLES.get(session["status"], ""))
+        table.add_row(*names, coloured, format_location(session))
+    print_table(table)

@@ -9,34 +9,29 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
-import subprocess
 import sys
-import tempfile
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import IO, Annotated, Any
-from urllib.parse import urlsplit
+from typing import Annotated, Any
 
 import typer
 
 from holdfast.cli.server_access import Url, complain
+from holdfast.cli.server_start import RunningServer, ensure_server
+from holdfast.cli.stdio_carrier import (
+    CHUNK_BYTES,
+    Streams,
+    carry,
+    find_token,
+    open_standard_streams,
+    run_until_signalled,
+)
 from holdfast.client import discovery
-from holdfast.client.exceptions import DebugError, DebugServerError
-from holdfast.client.http_client import ApiError, HttpClient, require_loopback
+from holdfast.client.http_client import require_loopback
 from holdfast.wire import dap
 
-_CHUNK = 1 << 16
 _MAX_BYTES = 16 * 1024 * 1024
 _JOINS = ("launch", "attach")
-_START_SECONDS = 20.0
-_RUN_SERVER = """
-import sys
-sys.path[:] = filter(None, sys.path)  # the directory of the editor may have any modules
-from holdfast.cli import main
-main()
-"""
+_UNUSED_SECONDS = 1.5
 
 
 @dataclass(frozen=True)
@@ -75,62 +70,40 @@ class _Adapter:
         self._address = address
 
     async def run(self) -> None:
-        streams = None if self._address else await _open_standard_streams()
-        await _run_until_signalled(self._reach_server(streams))
+        streams = None if self._address else await open_standard_streams("An editor")
+        await run_until_signalled(self._reach_server(streams))
 
-    async def _reach_server(self, streams: _Streams | None) -> None:
-        lobby = await asyncio.to_thread(self._find_lobby)
-        if lobby is None:
-            lobby = await self._start_server()
-        await self._carry(lobby, streams)
+    async def _reach_server(self, streams: Streams | None) -> None:
+        server = await asyncio.to_thread(self._find_server)
+        await self._carry(self._find_lobby(server), streams)
 
     # -- the server -------------------------------------------------------------------------
 
-    def _find_lobby(self) -> _Lobby | None:
-        """The adapter of the running server; None if none runs."""
-        chosen = discovery.chosen_url(self._url)
-        where = discovery.server_url(self._url)
-        if chosen is None and discovery.announced_url() is None:
-            return None
+    def _find_server(self) -> RunningServer:
         try:
-            require_loopback(where)
-            info = HttpClient(where, follows=chosen is None).request("GET", "/info")
-        except DebugServerError as problem:
-            if chosen is None and problem.start_command:
-                return None
-            complain(problem.message)
-        except (ApiError, DebugError, ValueError) as problem:
+            require_loopback(discovery.server_url(self._url))
+        except ValueError as problem:
             complain(str(problem), "Editors reach a server on their own machine only.")
-        if not info.get("dap_port"):
-            complain("the server that runs has no door for editors", "Restart it: it is older.")
-        return _Lobby(int(info["dap_port"]), {**self._more, **_find_token(where)})
+        return ensure_server(self._url, unused_seconds=_UNUSED_SECONDS)
 
-    async def _start_server(self) -> _Lobby:
-        """Start a server that ends when nobody uses it any more."""
-        deadline = asyncio.get_running_loop().time() + _START_SECONDS
-        with tempfile.TemporaryFile() as complaints:
-            server = _spawn_server(complaints)
-            lobby = None
-            while lobby is None:
-                if asyncio.get_running_loop().time() > deadline:
-                    complaints.seek(0)
-                    said = complaints.read().decode(errors="replace").strip()
-                    how = "does not answer" if server.poll() is None else "could not start"
-                    complain(f"the server for this editor {how}: {said}")
-                await asyncio.sleep(0.1)
-                lobby = await asyncio.to_thread(self._find_lobby)
-        return lobby  # perhaps of another adapter that was quicker
+    def _find_lobby(self, server: RunningServer) -> _Lobby:
+        """Where editors come in to the server."""
+        if not server.info.get("dap_port"):
+            complain("the server that runs has no door for editors", "Restart it: it is older.")
+        port = int(server.info["dap_port"])
+        token = find_token(server.url)
+        return _Lobby(port, {**self._more, **({"token": token} if token else {})})
 
     # -- the editor -------------------------------------------------------------------------
 
-    async def _carry(self, lobby: _Lobby, streams: _Streams | None) -> None:
+    async def _carry(self, lobby: _Lobby, streams: Streams | None) -> None:
         if streams is not None:
             await _connect(streams, lobby)
             return
         assert self._address is not None
         from holdfast.server.peers import is_same_user
 
-        came: asyncio.Future[_Streams] = asyncio.get_running_loop().create_future()
+        came: asyncio.Future[Streams] = asyncio.get_running_loop().create_future()
 
         def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             # The server takes whoever comes this way for us.
@@ -138,7 +111,7 @@ class _Adapter:
             if came.done() or not is_same_user(*ends):
                 writer.close()
             else:
-                came.set_result(_Streams(reader, writer))
+                came.set_result(Streams(reader, writer))
 
         try:
             server = await asyncio.start_server(welcome, *self._address)
@@ -148,67 +121,15 @@ class _Adapter:
             await _connect(await came, lobby)
 
 
-def _spawn_server(complaints: IO[bytes]) -> subprocess.Popen[bytes]:
-    """It is no child of the editor's: an editor ends all of those when it is done."""
-    return subprocess.Popen(
-        [sys.executable, "-c", _RUN_SERVER, "serve", "--until-unused"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=complaints,
-        start_new_session=True,
-    )
-
-
-def _find_token(url: str) -> dict[str, str]:
-    """What the server wants to be told, if it wants a token."""
-    given = os.environ.get("HOLDFAST_TOKEN")
-    if given:
-        return {"token": given}
-    announced = discovery.announced_token()
-    if announced is None or urlsplit(announced[0]).port != urlsplit(url).port:
-        return {}
-    return {"token": announced[1]}
-
-
 # -- carrying messages ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Streams:
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-
-
-def _divert_standard_streams() -> tuple[IO[bytes], IO[bytes]]:
-    """Stdin and stdout, for messages only: whatever else is written goes to stderr."""
-    stdin, stdout = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.dup2(2, 1)
-    os.close(nothing)
-    return os.fdopen(stdin, "rb", 0), os.fdopen(stdout, "wb", 0)
-
-
-async def _open_standard_streams() -> _Streams:
-    loop = asyncio.get_running_loop()
-    stdin, stdout = _divert_standard_streams()
-    reader = asyncio.StreamReader()
-    try:
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), stdin)
-        transport, flow = await loop.connect_write_pipe(
-            lambda: asyncio.streams.FlowControlMixin(loop), stdout
-        )
-    except ValueError:
-        complain("stdin and stdout have to be pipes", "An editor starts this command.")
-    return _Streams(reader, asyncio.StreamWriter(transport, flow, None, loop))
-
-
-async def _connect(editor: _Streams, lobby: _Lobby) -> None:
+async def _connect(editor: Streams, lobby: _Lobby) -> None:
     """Carry messages both ways until one side is gone."""
     reader, writer = await asyncio.open_connection("127.0.0.1", lobby.port)
     ways = [
         asyncio.create_task(_carry_requests(editor.reader, writer, lobby.more)),
-        asyncio.create_task(_carry_answers(reader, editor.writer)),
+        asyncio.create_task(carry(reader, editor.writer)),
     ]
     try:
         await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
@@ -226,7 +147,7 @@ async def _carry_requests(
     """From the editor. What each has to say when it joins is added."""
     framer = dap.Framer(_MAX_BYTES, is_strict=True)
     with contextlib.suppress(OSError):
-        while data := await reader.read(_CHUNK):
+        while data := await reader.read(CHUNK_BYTES):
             try:
                 messages = framer.feed(data)
             except dap.FramingError as problem:
@@ -242,24 +163,6 @@ def _add(message: dap.Message, more: dict[str, Any]) -> dap.Message:
     if not more or message.get("command") not in _JOINS or not isinstance(arguments, dict):
         return message
     return {**message, "arguments": {**more, **arguments}}
-
-
-async def _carry_answers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):
-        while data := await reader.read(_CHUNK):
-            writer.write(data)
-            await writer.drain()
-
-
-async def _run_until_signalled(work: Awaitable[None]) -> None:
-    """Run it until it ends, or this process is asked to."""
-    task = asyncio.ensure_future(work)
-    loop = asyncio.get_running_loop()
-    cancel: Callable[[], object] = task.cancel
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -1,12 +1,13 @@
-"""`holdfast demo`: an agent finds a bug in a few requests.
+"""`holdfast demo`: an agent finds a bug, first step by step, then with one call.
 
 It starts a server of its own and debugs a copy of the program. Both are removed afterwards. The
-requests are fixed, but the conclusion is computed from the answers.
+requests are fixed, but the conclusions are computed from the answers.
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import shutil
 import subprocess
@@ -17,12 +18,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypedDict
+from urllib.parse import urlencode
 
 from holdfast.cli.demo_view import DemoView
 from holdfast.client.http_client import HttpClient
 
 _PROGRAM = Path(__file__).with_name("demo_program.py")
 _WAIT = 20
+_WARM = 2
+_WARM_SECONDS = 10.0
+_EXPLANATION = (
+    "It changes the shop's own table, not a copy: after one large order every member gets the "
+    "larger discount."
+)
 
 
 @dataclass(frozen=True)
@@ -47,8 +55,13 @@ class Finding:
     evidence: list[str]
 
 
+class Totals(TypedDict):
+    requests: int
+    ms: float
+    bytes: int
+
+
 def run(*, as_json: bool) -> int:
-    steps: list[Step] = []
     with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as folder:
         program = Path(folder) / "checkout.py"
         shutil.copyfile(_PROGRAM, program)
@@ -56,22 +69,31 @@ def run(*, as_json: bool) -> int:
         with _start_server(Path(folder)) as url:
             if view:
                 view.show_program(url)
+            steps: list[Step] = []
             listeners = [steps.append, *([view.show_step] if view else [])]
             agent = Agent(url, lambda step: [listener(step) for listener in listeners])
-            finding = investigate(agent, program)
-    totals = _add_up(steps)
+            agent.wait_until_warm()
+            step_by_step = investigate(agent, program)
+            agent.wait_until_warm()
+            if view:
+                view.begin_one_call()
+            finding = investigate_at_once(agent, program)
+    if (finding.line, finding.code) != (step_by_step.line, step_by_step.code):
+        raise RuntimeError("the two ways did not find the same line")
+    *many, one = steps
+    before, after = _add_up(many), _add_up([one])
     if view:
-        view.show_finding(finding, **totals)
+        view.show_finding(finding, before, after)
     else:
-        report = {"found": asdict(finding), "steps": [asdict(step) for step in steps], **totals}
+        report = {
+            "found": asdict(finding),
+            "run": asdict(one),
+            "one_call": after,
+            "steps": [asdict(step) for step in many],
+            "step_by_step": before,
+        }
         print(json.dumps(report))
     return 0
-
-
-class Totals(TypedDict):
-    requests: int
-    ms: float
-    bytes: int
 
 
 def _add_up(steps: list[Step]) -> Totals:
@@ -97,26 +119,83 @@ class Agent:
         self._listener(Step(why, method, path, body, answer, round(ms, 1), size))
         return answer
 
+    def wait_until_warm(self) -> None:
+        """Wait until interpreters are ready, as they are at a server that has run for a while."""
+        deadline = time.monotonic() + _WARM_SECONDS
+        while time.monotonic() < deadline:
+            warm = self._client.request("GET", "/info")["warm_interpreters"].values()
+            if sum(warm) >= _WARM:
+                return
+            time.sleep(0.02)
+
+
+# -- with one call --------------------------------------------------------------------------------
+
+
+def investigate_at_once(agent: Agent, program: Path) -> Finding:
+    """Find the line that makes the total wrong with one experiment."""
+    lines = program.read_text(encoding="utf-8").splitlines()
+    suspect, result = _find_line(lines, "+= "), _find_line(lines, "return amount")
+    report = agent.ask(
+        "Where the offer changes and where it counts: whose order, what percent, whose table?",
+        "POST",
+        f"/api/v1/run?{urlencode({'client': 'demo', 'cwd': str(program.parent)})}",
+        {
+            "target": program.name,
+            "breakpoints": [f"{program.name}:{suspect}", f"{program.name}:{result}"],
+            "collect": ["customer", "offer['percent']", "offer is OFFERS[level]"],
+        },
+    )
+    return _conclude_from_rows(lines, report["rows"])
+
+
+def _conclude_from_rows(lines: list[str], rows: list[list[str]]) -> Finding:
+    """The line after which the percentage of the same customer is another one."""
+    for row, following in itertools.pairwise(rows):
+        (at, customer, was, is_shared), (_, then, became, _) = row, following
+        if customer == then and was != became and is_shared == "True":
+            file, _, line = at.rpartition(":")
+            later = [(who, percent) for _, who, percent, _ in rows[rows.index(following) + 1 :]]
+            return Finding(
+                file=Path(file).name,
+                line=int(line),
+                code=lines[int(line) - 1].strip(),
+                explanation=_EXPLANATION,
+                evidence=[
+                    f"at the order of {customer} it turns {was} percent into {became}",
+                    "offer is OFFERS[level] is True: that is the shop's own table",
+                    *(f"so {who} gets {percent} percent, too" for who, percent in later),
+                ],
+            )
+    raise RuntimeError("the rows do not show the bug of the demo program")
+
+
+# -- step by step ---------------------------------------------------------------------------------
+
 
 def investigate(agent: Agent, program: Path) -> Finding:
-    """Find the line that makes the total wrong."""
+    """Find the line that makes the total wrong with one request for each thing."""
     lines = program.read_text(encoding="utf-8").splitlines()
     here = {"file": str(program)}
     result = _find_line(lines, "return amount")
     suspect = _find_line(lines, "+= ")
 
-    wrong = agent.ask(
-        "Run to where her discount is computed. The answer brings the place and the locals along.",
+    made = agent.ask(
+        "Carol should pay 54.00, not 51.00. Begin a session.",
         "POST",
         "/sessions",
-        {
-            "name": "carol should pay 54.00, not 51.00",
-            "launch": {"script": str(program)},
-            "breakpoints": [{**here, "line": result, "condition": "amount == 60"}],
-            "wait": _WAIT,
-        },
+        {"name": "carol should pay 54.00"},
     )
-    session = f"/sessions/{wrong['session_id']}"
+    session = f"/sessions/{made['session_id']}"
+    agent.ask(
+        "Stop where her discount is computed.",
+        "POST",
+        f"{session}/breakpoints",
+        {**here, "line": result, "condition": "amount == 60"},
+    )
+    wrong = agent.ask(
+        "Run to there.", "POST", f"{session}/launch", {"script": str(program), "wait": _WAIT}
+    )
     shared = agent.ask(
         "Fifteen percent? A member gets ten. Is this the shop's own table?",
         "POST",
@@ -149,10 +228,7 @@ def _conclude(
         file=Path(at["file"]).name,
         line=at["line"],
         code=lines[at["line"] - 1].strip(),
-        explanation=(
-            "It changes the shop's own table, not a copy: after one large order "
-            "every member gets the larger discount."
-        ),
+        explanation=_EXPLANATION,
         evidence=[
             f"the order of {read_locals(before)['customer']} turns offer from {was} into {became}",
             f"OFFERS[{read_locals(after)['level']}] is {table['result']} from then on",
@@ -169,6 +245,9 @@ def read_locals(stop: Any) -> dict[str, str]:
 
 def _find_line(lines: list[str], text: str) -> int:
     return next(number for number, line in enumerate(lines, 1) if text in line)
+
+
+# -- the server -----------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager

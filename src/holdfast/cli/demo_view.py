@@ -1,4 +1,4 @@
-"""Prints the demo: each request as a curl command, and the main fields of its answer."""
+"""Prints the demo: the requests of the long way in a line each, the one call with its answer."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, Group, RenderableType
+from rich.markup import escape
 from rich.panel import Panel
 from rich.syntax import Syntax
+from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from holdfast.cli.demo import Finding, Step
+    from holdfast.cli.demo import Finding, Step, Totals
 
 _WIDTH = 96
-_MAIN_FIELDS = ("session_id", "breakpoint_id", "verified", "status", "result", "type", "deleted")
+_MAIN_FIELDS = ("session_id", "breakpoint_id", "verified", "status", "result", "deleted")
 
 
 class DemoView:
@@ -30,6 +32,7 @@ class DemoView:
         self._console = plain if is_narrow else Console(width=_WIDTH)
         self._program = program
         self._number = 0
+        self._is_one_call = False
         self._locals: dict[str, str] = {}
 
     def show_program(self, url: str) -> None:
@@ -37,54 +40,58 @@ class DemoView:
         self._console.print(Panel(code, title=self._program.name, title_align="left"))
         names = f"URL={url}  JSON='Content-Type: application/json'  S=<the session's id>"
         self._console.print(Text(names, style="dim"), soft_wrap=True)
+        self._begin_part("Step by step, as a debugger is used:")
+
+    def begin_one_call(self) -> None:
+        self._is_one_call = True
+        self._begin_part("The same bug with one call:")
+
+    def _begin_part(self, title: str) -> None:
         self._console.print()
+        self._console.print(Text(title, style="bold underline"))
 
     # -- one request ------------------------------------------------------------------------
 
     def show_step(self, step: Step) -> None:
+        if self._is_one_call:
+            self._show_run(step)
+        else:
+            self._show_request(step)
+
+    def _show_request(self, step: Step) -> None:
+        """The request, and what is new in its answer, in three lines."""
         self._number += 1
         heading = Text.assemble((f"{self._number:2}  ", "bold cyan"), (step.why, "bold"))
         self._console.print(heading)
         self._console.print(Text("    " + self._format_curl(step), style="dim"), soft_wrap=True)
-        cost = Text(f"{step.ms:g} ms, {step.bytes} bytes", style="dim")
-        self._console.print(
-            Panel(
-                self._format_answer(step.answer),
-                subtitle=cost,
-                subtitle_align="right",
-                padding=(0, 1),
-            )
+        answer = Text.assemble(
+            "    ",
+            (self._format_answer(step.answer), "green"),
+            (f"   {step.ms:g} ms, {step.bytes} bytes", "dim"),
         )
+        self._console.print(answer, soft_wrap=True)
 
     def _format_curl(self, step: Step) -> str:
-        _, *rest = step.path.strip("/").split("/")
-        where = "/".join(["$URL/sessions", *(["$S", *rest[1:]] if rest else [])])
-        parts = ["curl", "-X", step.method, where]
+        path = step.path.partition("?")[0]
+        if path.startswith("/sessions/"):
+            path = "/".join(["/sessions/$S", *path.split("/")[3:]])
+        parts = ["curl", "-X", step.method, f"$URL{path}"]
         if step.body is not None:
             body = json.dumps(step.body).replace(str(self._program), self._program.name)
             parts += ["-H", '"$JSON"', "-d", shlex.quote(body)]
         return " ".join(parts)
 
-    def _format_answer(self, answer: Any) -> RenderableType:
+    def _format_answer(self, answer: Any) -> str:
         if "locals" in answer:
             return self._format_stop(answer)
-        return Text(json.dumps({name: answer[name] for name in _MAIN_FIELDS if name in answer}))
+        return json.dumps({name: answer[name] for name in _MAIN_FIELDS if name in answer})
 
-    def _format_stop(self, stop: Any) -> RenderableType:
-        place, around = stop["location"], stop["source"]["context"]
-        where = f"{stop['status']} at {self._program.name}:{place['line']} in {place['function']}"
-        code = Syntax(
-            "\n".join(line["text"] for line in around),
-            "python",
-            line_numbers=True,
-            start_line=around[0]["line"],
-            highlight_lines={place["line"]},
-        )
-        return Group(
-            Text(f"{where} ({stop['reason']})", style="green"), code, self._format_locals(stop)
-        )
+    def _format_stop(self, stop: Any) -> str:
+        place = stop["location"]
+        where = f"{stop['status']} at {self._program.name}:{place['line']} ({stop['reason']})"
+        return f"{where}  {self._format_locals(stop)}"
 
-    def _format_locals(self, stop: Any) -> Text:
+    def _format_locals(self, stop: Any) -> str:
         """The locals, or after a step only those that it changed."""
         now = {variable["name"]: variable["value"] for variable in stop["locals"]}
         before, self._locals = self._locals, now
@@ -94,17 +101,43 @@ class DemoView:
                 for name, value in now.items()
                 if before.get(name, value) != value
             ]
-            return Text("changed  " + (", ".join(parts) or "nothing"), style="yellow")
-        return Text("locals   " + ", ".join(f"{name} = {value}" for name, value in now.items()))
+            return "changed " + (", ".join(parts) or "nothing")
+        return ", ".join(f"{name} = {value}" for name, value in now.items())
+
+    # -- one call ---------------------------------------------------------------------------
+
+    def _show_run(self, step: Step) -> None:
+        self._console.print(Text(f"    {step.why}", style="bold"))
+        self._console.print(Text("    " + self._format_curl(step), style="dim"), soft_wrap=True)
+        cost = Text(f"{step.ms:g} ms, {step.bytes} bytes", style="dim")
+        answer = self._format_report(step)
+        self._console.print(Panel(answer, subtitle=cost, subtitle_align="right", padding=(0, 1)))
+
+    def _format_report(self, step: Step) -> RenderableType:
+        report = step.answer
+        names = ["at", *map(escape, step.body["collect"])]
+        table = Table(*names, box=None, header_style="bold", pad_edge=False)
+        for row in report["rows"]:
+            table.add_row(*map(Text, row))
+        head = f"{report['status']}, exit code {report['exit_code']}, {report['hits']} hits"
+        return Group(Text(head, style="green"), table, Text(report["output"], style="dim"))
 
     # -- the end ----------------------------------------------------------------------------
 
-    def show_finding(self, found: Finding, *, requests: int, ms: float, bytes: int) -> None:  # noqa: A002
+    def show_finding(self, found: Finding, before: Totals, after: Totals) -> None:
+        costs = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+        for way, totals in (("step by step", before), ("one call", after)):
+            requests = totals["requests"]
+            costs.add_row(
+                way,
+                f"{requests} request{'s' * (requests != 1)}",
+                f"{totals['bytes']:,} bytes of answers",
+                f"{totals['ms']:g} ms",
+            )
         body = Text.assemble(
             (f"Found: {found.file}:{found.line}", "bold green"),
             (f"   {found.code}\n", "bold"),
             f"{found.explanation}\n",
             *(f"  · {fact}\n" for fact in found.evidence),
-            (f"{requests} requests, {ms:g} ms, {bytes} bytes of answers.", "dim"),
         )
-        self._console.print(Panel(body, border_style="green", padding=(0, 1)))
+        self._console.print(Panel(Group(body, costs), border_style="green", padding=(0, 1)))

@@ -15,8 +15,9 @@ import typer
 
 import holdfast
 from holdfast.cli import pytest_writer
-from holdfast.cli.call_commands import Call, format_arguments
-from holdfast.cli.server_access import AsJson, Url, ask, print_note
+from holdfast.cli.call_commands import Call, CallId, format_arguments
+from holdfast.cli.completion import complete_call
+from holdfast.cli.server_access import AsJson, NoStart, Url, ask, print_note
 from holdfast.client import discovery
 from holdfast.client.replay.replay_messages import ProgramRecord, ReplayAnswer
 
@@ -42,10 +43,11 @@ child.main()
 
 
 def replay(
-    call_id: str,
+    call_id: CallId,
     python: Python = None,
     cwd: Cwd = None,
     timeout: Timeout = 60,
+    no_start: NoStart = False,
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
@@ -83,7 +85,7 @@ def _format_answer(call: Call, answer: ReplayAnswer) -> str:
 
 
 def write_test(
-    call_ids: Annotated[list[str], typer.Argument(metavar="ID…")],
+    call_ids: Annotated[list[str], typer.Argument(metavar="ID…", autocompletion=complete_call)],
     python: Python = None,
     cwd: Cwd = None,
     timeout: Timeout = 60,
@@ -156,7 +158,7 @@ def _read_call(
     url: str | None, call_id: str, python: str | None, cwd: Path | None
 ) -> tuple[Call, ProgramRecord]:
     """The call and the program that made it. What is not recorded is taken from here."""
-    call: Call = ask(url, "GET", f"/api/calls/{quote(call_id)}")
+    call: Call = ask(url, "GET", f"/api/calls/{quote(call_id)}", starts=True)
     sessions: list[ProgramRecord] = ask(url, "GET", "/sessions")["sessions"]
     program: ProgramRecord = {"cwd": os.getcwd(), "python": sys.executable}
     for session in sessions:

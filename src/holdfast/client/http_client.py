@@ -367,12 +367,17 @@ class HttpClient:
         """Makes a GET on a socket of its own, without blocking the running asyncio loop."""
         import asyncio  # not every application that is debugged has a loop
 
+        # Not `wait_for`: before Python 3.12 it may take a cancellation for an answer.
+        exchange = asyncio.ensure_future(self._exchange_async(path))
         try:
-            return await asyncio.wait_for(self._exchange_async(path), self.timeout + wait)
-        except asyncio.TimeoutError:  # no TimeoutError before Python 3.11
-            raise self._describe_failure(TimeoutError(), wait) from None
+            done, _ = await asyncio.wait({exchange}, timeout=self.timeout + wait)
+            if not done:
+                raise self._describe_failure(TimeoutError(), wait)
+            return exchange.result()
         except (_ConnectionClosed, OSError) as problem:
             raise self._describe_failure(problem, wait) from None
+        finally:
+            exchange.cancel()
 
     def close(self) -> None:
         """Closes this thread's socket. Those of other threads go with their threads."""

@@ -51,6 +51,12 @@ def is_served_by_us(sock: socket.socket) -> bool:
     return owner == os.geteuid()
 
 
+def is_served_by_another(sock: socket.socket) -> bool:
+    """Whether the kernel says that another user serves this connection."""
+    owner = socket_owners.find_server_owner(sock.getpeername()[:2], sock.getsockname()[:2])
+    return owner not in (None, os.geteuid())
+
+
 def build_refusal(url: str, why: str) -> ForeignServer:
     return ForeignServer(
         f"the server at {url} is not trusted, and nothing was sent to it: {why}. "

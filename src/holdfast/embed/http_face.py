@@ -25,9 +25,8 @@ async def serve_http(debugger: Debugger) -> AsyncIterator[str]:
     # Only where the protocol is named, asyncio turns off Nagle's algorithm: 40 ms a request.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind((_HOST, 0))
-    server = HttpServer(
-        create_app(debugger), Policy(loopback=True, token=None, max_body=MAX_BODY_BYTES), "off"
-    )
+    app = create_app(debugger)
+    server = HttpServer(app, Policy(loopback=True, token=None, max_body=MAX_BODY_BYTES), "off")
     running = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         ready = asyncio.create_task(server.ready.wait())
@@ -42,5 +41,6 @@ async def serve_http(debugger: Debugger) -> AsyncIterator[str]:
         yield build_url(_HOST, address[1])
     finally:
         server.should_exit = True
+        await app.close_streams()
         await asyncio.wait([running])
         listener.close()

@@ -61,6 +61,22 @@ Start = Launch | LaunchChanges | Attach
 
 
 @dataclass(frozen=True)
+class Experiment:
+    """What the breakpoints of one run do at each hit, in place of a stop.
+
+    A run with an experiment stops where a test fails, too."""
+
+    collect: tuple[str, ...] = ()
+    """Expressions: each hit is a row of their values."""
+    until: str | None = None
+    """Stop at the hit where this is true."""
+    until_place: tuple[str, int] | None = None
+    """Stop at the breakpoint there, whatever the others do."""
+    max_hits: int | None = None
+    """Stop at this hit."""
+
+
+@dataclass(frozen=True)
 class Preparation:
     """What a request sets before its program starts. If the start is refused, it is unset again."""
 
@@ -69,6 +85,7 @@ class Preparation:
     """Of each breakpoint, whether its file must be there."""
     exception_filters: Sequence[str] | None = None
     """None: those of the session stay."""
+    experiment: Experiment | None = None
 
 
 NO_PREPARATION = Preparation()

@@ -11,8 +11,10 @@ runs it. From then on `request_handlers` answers the server's requests on the de
 - `text_parts`: long strings, a part at a time
 - `evaluation`: expressions, run in the suspended thread
 - `live_frames`: frames of threads that are not suspended, to be read only
-- `end_reports`: why the program ended
+- `end_reports`, `exception_facts`: why the program ended, what an exception says
 - `breakpoint_rules`, `breakpoint_table`, `exception_filters`: whether the program stops
+- `run_experiment`: what breakpoints do at a hit in place of a stop
+- `failing_tests`, `exception_stops`: stops where a test fails, in pytest and unittest
 - `function_names`, `function_table`: which functions a breakpoint names
 - `line_monitor` (3.12 and newer), `frame_tracer`, `generator_entries`, `step_returns` (older),
   `missed_breakpoints`, `recursion_room`: how it is made to stop

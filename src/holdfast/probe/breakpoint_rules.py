@@ -33,6 +33,16 @@ _COMPARE: Dict[str, Callable[[int, int], bool]] = {
 STANDARD_LIBRARY = os.path.realpath(os.path.dirname(os.__file__)) + os.sep
 
 
+class _Experiment:
+    """What decides a hit in place of a stop, while an experiment is under way."""
+
+    decide: Optional[Callable[[Rule, Any], bool]] = None
+
+
+def set_experiment(decide: Optional[Callable[[Rule, Any], bool]]) -> None:
+    _Experiment.decide = staticmethod(decide) if decide is not None else None
+
+
 # By a thread's ident: the condition for whose exception it is about to stop.
 _FAILED_CONDITIONS: Dict[int, Dict[str, Any]] = {}
 
@@ -124,6 +134,9 @@ class Rule:
             return False
         if self.log is not None:
             self._write_log(frame)
+            return False
+        decide = _Experiment.decide
+        if decide is not None and (self.file or self.function) and not decide(self, frame):
             return False
         if _FAILED_CONDITIONS:
             take_failed_condition(threading.get_ident(), [self.id])  # of a stop nobody reported

@@ -10,30 +10,22 @@ from __future__ import annotations
 import collections
 import itertools
 import sys
-from typing import Any, Callable, Deque, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Deque, Dict, Iterator, List, Optional, Tuple
 
 from . import bounded_calls, breakpoint_table, introspection, variables
+from .exception_facts import iter_related, read_message, read_notes, read_traceback
 from .exception_filters import silenced, stop_at_crash
 from .frames import describe_frame, read_locals
 from .pydevd_access import current, is_detached, is_ours
 from .server_messages import flush, report
 
 _MAX_CAUSES = 10
-_MAX_MEMBERS = 5  # of one exception group
 _MAX_FRAMES = 20  # of the exception itself
 _MAX_CAUSE_FRAMES = 5
 _MAX_OUTERMOST = 3  # of these, so that the place where it all began is shown
 _MAX_LOCALS = 50
 _MAX_CAUSE_LOCALS = 20
-_MAX_NOTES = 10
-_MAX_CHARACTERS = 4000
 _FLUSH_SECONDS = 2.0
-
-# Read as the interpreter does: a class may override these names.
-_READ: Dict[str, Callable[[Any], Any]] = {
-    name: BaseException.__dict__[name].__get__
-    for name in ("__traceback__", "__cause__", "__context__", "__suppress_context__")
-}
 
 Entry = Tuple[Any, int, int]  # a frame, its line, and its distance from the outermost frame
 Described = Dict[str, Any]
@@ -46,7 +38,7 @@ def report_exception(error: BaseException) -> None:
     """Send what ended the program. Whatever goes wrong here must not change how it ends."""
     try:
         db = current()
-        if db is None or is_detached(db) or _is_good_exit(error):
+        if db is None or is_detached(db) or _is_good_exit(error) or _is_runners_exit(error, db):
             return
         with silenced():
             report("exception", exception=_describe_as_possible(error, db))
@@ -96,6 +88,15 @@ def _is_good_exit(error: BaseException) -> bool:
         return False
     code = vars(SystemExit)["code"].__get__(error)
     return code is None or (issubclass(type(code), int) and int.__and__(code, 0xFF) == 0)
+
+
+def _is_runners_exit(error: BaseException, db: Any) -> bool:
+    """Whether a library that runs the program ends it: pytest, unittest. That is no crash."""
+    if not issubclass(type(error), SystemExit):
+        return False
+    is_users = _UserCode(db)
+    trace = read_traceback(error)
+    return not any(is_users(frame) for frame, _line in _iter_trace(trace, is_users))
 
 
 # -- a process that we attached to ----------------------------------------------------------------
@@ -169,7 +170,7 @@ def _describe_causes(
     waiting: Deque[Tuple[BaseException, int]] = collections.deque([(error, 0)])
     while waiting:
         current_error, number = waiting.popleft()
-        for relation, other in _iter_related(current_error):
+        for relation, other in iter_related(current_error):
             if id(other) in seen:
                 continue
             if len(causes) == _MAX_CAUSES:
@@ -179,28 +180,6 @@ def _describe_causes(
             causes.append(dict(cause, relation=relation, of=number))
             waiting.append((other, len(causes)))
     return causes
-
-
-def _iter_related(error: BaseException) -> Iterator[Tuple[str, BaseException]]:
-    cause = _READ["__cause__"](error)
-    if cause is not None:
-        yield "cause", cause
-    elif not _READ["__suppress_context__"](error):
-        context = _READ["__context__"](error)
-        if context is not None:
-            yield "context", context
-    for member in _read_members(error):
-        yield "member", member
-
-
-def _read_members(error: BaseException) -> List[BaseException]:
-    """The first exceptions of a group: Python's own, or the one of the package `exceptiongroup`."""
-    members = introspection.read_slot(error, "exceptions")[1]
-    if introspection.is_instance_of(error, "exceptiongroup", "BaseExceptionGroup"):
-        members = members or (introspection.instance_dict(error) or {}).get("_exceptions")
-    if type(members) is not tuple:
-        return []
-    return [member for member in members[:_MAX_MEMBERS] if issubclass(type(member), BaseException)]
 
 
 def _describe_one(
@@ -215,41 +194,14 @@ def _describe_one(
     described: Described = {
         "type": introspection.type_name(cls),
         "module": module if type(module) is str else "builtins",
-        "message": _read_message(error, budget),
+        "message": read_message(error, budget),
     }
-    notes = _read_notes(error)
+    notes = read_notes(error)
     if notes:
         described["notes"] = notes
-    trace = _READ["__traceback__"](error)
+    trace = read_traceback(error)
     described.update(_describe_trace(trace, db, budget, max_frames, max_locals))
     return described
-
-
-def _read_message(error: BaseException, budget: bounded_calls.Budget) -> str:
-    args = introspection.exception_args(error)
-    writer = introspection.find_in_mro(type(error), "__str__")[0]
-    if writer is BaseException and (not args or (len(args) == 1 and type(args[0]) is str)):
-        return _shorten(args[0] if args else "")
-    try:
-        return _shorten(budget.call(lambda: str(error), type(error)))
-    except bounded_calls.CallFailed as failure:
-        return _shorten("<str raised %s>" % failure.error)
-    except (bounded_calls.CallTimedOut, bounded_calls.BudgetSpent):
-        return "<str took too long>"
-
-
-def _read_notes(error: BaseException) -> List[str]:
-    notes = (introspection.instance_dict(error) or {}).get("__notes__")
-    if type(notes) is not list:
-        return []
-    return [_shorten(note) for note in notes[:_MAX_NOTES] if type(note) is str]
-
-
-def _shorten(text: str) -> str:
-    shortened = str.__getitem__(text, slice(0, _MAX_CHARACTERS))
-    if str.__len__(text) > _MAX_CHARACTERS:
-        shortened += "..."
-    return introspection.escape_surrogates(shortened)
 
 
 # -- frames ---------------------------------------------------------------------------------------

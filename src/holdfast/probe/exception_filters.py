@@ -36,6 +36,9 @@ class ExceptionFilters:
     def note_stop(self, trace: Any) -> None:
         self._stopped_at[threading.get_ident()] = _raise_location(trace)
 
+    def forget_stop(self) -> None:
+        self._stopped_at.pop(threading.get_ident(), None)
+
     def has_stopped(self, trace: Any) -> bool:
         """Whether this very raise has stopped the thread already (raised, and now uncaught)."""
         return self._stopped_at.get(threading.get_ident()) == _raise_location(trace)

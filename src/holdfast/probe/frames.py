@@ -148,19 +148,22 @@ def read_locals(frame: Any) -> Dict[str, Any]:
     names = frame.f_locals
     if names is frame.f_globals or frame.f_code.co_name == "<module>":
         return _order_module(
-            {k: v for k, v in names.items() if k not in _MODULE_NAMES and k not in _HIDDEN_NAMES}
+            {k: v for k, v in names.items() if k not in _MODULE_NAMES and not _is_hidden(k)}
         )
     return {
-        k: v
-        for k, v in names.items()
-        if k not in _HIDDEN_NAMES and isinstance(k, str) and k[:1] != "."
+        k: v for k, v in names.items() if not _is_hidden(k) and isinstance(k, str) and k[:1] != "."
     }
 
 
 def read_globals(frame: Any) -> Dict[str, Any]:
     return _order_module(
-        {k: v for k, v in frame.f_globals.items() if k != "__builtins__" and k not in _HIDDEN_NAMES}
+        {k: v for k, v in frame.f_globals.items() if k != "__builtins__" and not _is_hidden(k)}
     )
+
+
+def _is_hidden(name: Any) -> bool:
+    """Whether it is not the user's: names with `@` are those of pytest's assertions."""
+    return name in _HIDDEN_NAMES or (isinstance(name, str) and name[:1] == "@")
 
 
 def _order_module(names: Dict[str, Any]) -> Dict[str, Any]:

@@ -56,6 +56,17 @@ def enter_process(
             _report_failure(connection, "%s: %s" % (type(error).__name__, error))
 
 
+def join_server(ticket_path: str, debugpy_dir: str) -> bool:
+    """Called by the program itself, which wants to be debugged: whether it is, from now on.
+
+    It waits until the server has configured the debugger."""
+    enter_process(ticket_path, debugpy_dir, "", had_threading=True)
+    db = current() if "pydevd" in sys.modules else None
+    if db is None or is_detached(db) or db.pydb_disposed:
+        return False
+    return pydevd_control.wait_until_configured(db)
+
+
 def _leave_process() -> None:
     """After a failure halfway: the program runs on as if nobody had come."""
     try:

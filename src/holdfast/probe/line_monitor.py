@@ -44,6 +44,7 @@ class LineMonitor:
         self._stop_with_room: Any = with_room(self._stop)
         monitoring.use_tool_id(tool, "holdfast")
         monitoring.register_callback(tool, events.PY_START, with_room(self._on_start))
+        monitoring.register_callback(tool, events.PY_RESUME, with_room(self._on_resume))
         monitoring.register_callback(tool, events.LINE, self._on_line)
         monitoring.register_callback(tool, events.JUMP, self._on_jump)
 
@@ -72,8 +73,8 @@ class LineMonitor:
 
     def _set_global_events(self) -> None:
         has_any = self._files or not FUNCTIONS.is_empty
-        events = self._api.events.PY_START if has_any else 0
-        self._api.set_events(self._tool, events | self._extra_global)
+        starts = self._api.events.PY_START | self._api.events.PY_RESUME
+        self._api.set_events(self._tool, (starts if has_any else 0) | self._extra_global)
 
     def _set_local_events(self, code: Any, events: int) -> None:
         extra = self._extra_events.get(id(code), 0)
@@ -138,7 +139,8 @@ class LineMonitor:
         """Stop watching, while a thread may still be in here."""
         self._api.set_events(self._tool, 0)
         events = self._api.events
-        for event in (events.PY_START, events.LINE, events.JUMP, *self._extra_callbacks):
+        own = (events.PY_START, events.PY_RESUME, events.LINE, events.JUMP)
+        for event in (*own, *self._extra_callbacks):
             self._api.register_callback(self._tool, event, None)
 
     def close(self) -> None:
@@ -163,6 +165,11 @@ class LineMonitor:
             return self._api.DISABLE
         enter_function(sys._getframe(2), entry)
         return None
+
+    def _on_resume(self, code: Any, _offset: int) -> Any:
+        """A generator or coroutine goes on that was on no stack when the breakpoint was set."""
+        self._watch(code)
+        return self._api.DISABLE
 
     def _watch(self, code: Any) -> None:
         if id(code) in self._codes or not self._files:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import itertools
 import os
@@ -15,10 +16,12 @@ from . import (
     child_startup,
     end_reports,
     exception_filters,
+    failing_tests,
     gevent_support,
     join_ticket,
     process_hooks,
     pydevd_control,
+    run_experiment,
     standard_streams,
 )
 from .program_order import ORDER
@@ -29,6 +32,10 @@ from .server_messages import flush
 Runner = Callable[[], Any]
 
 _MAIN_NAMES = {"__name__", "__builtins__", "__doc__", "__package__", "__loader__", "__spec__"}
+
+
+class _ModuleMissing(Exception):
+    """There is no such module to run."""
 
 
 def run_program(
@@ -73,6 +80,9 @@ def _prepare_to_run(spec: Dict[str, Any], with_gevent: bool) -> Optional[Runner]
             run = _prepare_process(spec)
     except SyntaxError as error:
         ORDER.answer({"syntax_error": _describe_syntax_error(error)})
+        return None
+    except _ModuleMissing as error:
+        ORDER.answer({"missing_module": str(error)})
         return None
     except Exception as error:
         ORDER.answer({"failed": "%s: %s" % (type(error).__name__, error)})
@@ -179,7 +189,19 @@ def _prepare_process(spec: Dict[str, Any]) -> Runner:
             os.environ[name] = value
     os.chdir(spec["cwd"])
     standard_streams.install()
-    return _find_runner(spec, _reset_main())
+    run = _find_runner(spec, _reset_main())
+    experiment = spec.get("experiment")
+    if experiment is not None:
+        _prepare_experiment(spec, experiment)
+    return run
+
+
+def _prepare_experiment(spec: Dict[str, Any], experiment: Dict[str, Any]) -> None:
+    module = spec.get("module", "").partition(".")[0]
+    if module and importlib.util.find_spec(module) is None:
+        raise _ModuleMissing(module)
+    run_experiment.begin(experiment)
+    failing_tests.install()
 
 
 def _find_runner(spec: Dict[str, Any], main: Dict[str, Any]) -> Runner:

@@ -10,11 +10,12 @@ import dis
 import functools
 import itertools
 import sys
+import threading
 import time
 from types import FrameType, SimpleNamespace
 from typing import Any, Callable, Dict, FrozenSet
 
-from .recursion_room import get_frame, with_room
+from .recursion_room import GUARDS, get_frame, with_room
 from .server_messages import use_reentrant_queue
 
 APPLIED: Dict[str, bool] = {}
@@ -33,6 +34,7 @@ def apply_all(pydevd: Any) -> None:
         step_over_comprehensions,
         receive_lines_first,
         keep_room_for_callbacks,
+        step_to_handlers,
         forget_ended_threads,
         update_one_thread,
         add_messages_without_locks,
@@ -225,6 +227,52 @@ def keep_room_for_callbacks(_pydevd: Any) -> None:
     )
     module._getframe.__name__  # noqa: B018  (it must be there to be replaced)
     module.monitor, module._getframe = SimpleNamespace(**known), get_frame
+
+
+def step_to_handlers(_pydevd: Any) -> None:
+    """From 3.12 on a step that leaves its frame by an exception was never at its end.
+
+    It goes on in the caller: to the handler, or to whatever else runs there before.
+    """
+    from _pydevd_bundle import pydevd_comm_constants as commands
+    from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING
+
+    if not PYDEVD_USE_SYS_MONITORING:
+        return
+    from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+    module: Any = sys.modules[pydevd_sys_monitoring.update_monitor_events.__module__]
+    original = module._unwind_event
+    over = {
+        commands.CMD_STEP_OVER: commands.CMD_STEP_OVER,
+        commands.CMD_STEP_RETURN: commands.CMD_STEP_OVER,
+        commands.CMD_STEP_OVER_MY_CODE: commands.CMD_STEP_OVER_MY_CODE,
+        commands.CMD_STEP_RETURN_MY_CODE: commands.CMD_STEP_OVER_MY_CODE,
+    }
+
+    def unwind_event(code: Any, instruction: int, exc: BaseException) -> None:
+        original(code, instruction, exc)
+        info = getattr(threading.current_thread(), "additional_info", None)
+        frame = get_frame(1)
+        if info is None or info.pydev_step_cmd not in over or info.pydev_step_stop is not frame:
+            return
+        db = module.GlobalDebuggerHolder.global_dbg
+        if db is None or frame.f_back is None:
+            return
+        info.pydev_step_cmd = over[info.pydev_step_cmd]
+        info.pydev_step_stop = frame.f_back
+        db.set_trace_for_frame_and_parents(threading.get_ident(), frame.f_back)
+
+    GUARDS.add(unwind_event.__code__)  # pydevd looks for the frame that called it
+    module._unwind_event = unwind_event
+
+    # pydevd wants to know only while exceptions stop the program.
+    unwind = module.monitor.events.PY_UNWIND
+    register, set_events = module.monitor.register_callback, module.monitor.set_events
+    module.monitor.register_callback = lambda tool, event, callback: register(
+        tool, event, unwind_event if event == unwind else callback
+    )
+    module.monitor.set_events = lambda tool, events: set_events(tool, events and events | unwind)
 
 
 def update_one_thread(_pydevd: Any) -> None:

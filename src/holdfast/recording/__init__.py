@@ -13,6 +13,7 @@ Everything here needs the standard library alone, because it runs in the user's 
 - `session_names`: finds sessions by a part of an id or by a name
 - `content_files`: bodies that are too large for a line
 - `liveness`: whether a session's agent still runs; `session_index`: which ones do
+- `capture_files`: what failing tests leave; that is no part of an agent session
 - `retention`: which recordings are kept
 - `wakeup_fifo`: wakes whoever reads; `command_sender`: sends a command and collects its answers
 """

@@ -21,6 +21,8 @@ from holdfast.server import openapi
 from holdfast.server.access_control import CONNECTION, client_disconnected
 from holdfast.server.error_answers import error_body, flat_error_body, status_of
 from holdfast.server.http_protocol import BoundedHttpProtocol
+from holdfast.server.mcp import http_endpoint
+from holdfast.server.mcp.http_endpoint import McpEndpoint
 from holdfast.server.rest import (
     agent_directory_routes,
     agent_routes,
@@ -28,6 +30,7 @@ from holdfast.server.rest import (
     call_breakpoint_routes,
     call_record_routes,
     call_routes,
+    capture_routes,
     event_routes,
     execution_routes,
     hold_routes,
@@ -35,6 +38,7 @@ from holdfast.server.rest import (
     management_routes,
     session_routes,
     stream_routes,
+    tool_routes,
 )
 from holdfast.server.route_table import Incoming, Route, RouteTable, build_route, read_body
 from holdfast.service.debugger import Debugger
@@ -43,6 +47,7 @@ from holdfast.wire import rest
 log = logging.getLogger(__name__)
 _PREFIX = "/api/v1"
 ROUTE_MODULES = (
+    tool_routes,
     session_routes,
     execution_routes,
     breakpoint_routes,
@@ -52,6 +57,7 @@ ROUTE_MODULES = (
     call_routes,
     call_breakpoint_routes,
     call_record_routes,
+    capture_routes,
     agent_routes,
     agent_directory_routes,
     event_routes,
@@ -74,24 +80,30 @@ def build_table() -> tuple[RouteTable, list[Route]]:
     return table, listed
 
 
-def create_app(debugger: Debugger) -> Application:
+def create_app(debugger: Debugger, *, is_loopback: bool = True) -> Application:
     table, listed = build_table()
     for route in openapi.build_routes(listed, ROUTE_MODULES):
         table.add(build_route(route, route.path))
-    return Application(debugger, table)
+    mcp = http_endpoint.build_endpoint(debugger, is_loopback=is_loopback)
+    return Application(debugger, table, mcp)
 
 
 class Application:
     """The ASGI application: routes requests to the debugger."""
 
-    def __init__(self, debugger: Debugger, table: RouteTable) -> None:
+    def __init__(self, debugger: Debugger, table: RouteTable, mcp: McpEndpoint) -> None:
         self._debugger = debugger
         self._table = table
+        self._mcp = mcp
         self._life = Router(lifespan=self._manage_lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._life(scope, receive, send)
+            return
+        self._debugger.request_count += 1
+        if scope["path"] == http_endpoint.PATH:
+            await self._serve_agent(scope, receive, send)
             return
         try:
             response = await self._answer(scope, receive)
@@ -107,13 +119,27 @@ class Application:
             if not client_disconnected(scope):
                 raise
 
+    async def _serve_agent(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """An agent speaks a protocol of its own, which answers its own errors."""
+        try:
+            await self._mcp.prepare()
+        except Exception as error:  # such as an SDK that cannot be imported
+            await _send(_answer_unforeseen(scope, error), scope, receive, send)
+            return
+        await self._mcp(scope, receive, send)
+
     @asynccontextmanager
     async def _manage_lifespan(self, _app: object) -> AsyncIterator[None]:
         await self._debugger.start()
         try:
             yield
         finally:
+            await self.close_streams()
             await self._debugger.close()
+
+    async def close_streams(self) -> None:
+        """End what agents listen to, because the server stops."""
+        await self._mcp.close()
 
     async def _answer(self, scope: Scope, receive: Receive) -> Response | JsonResponse | None:
         """The answer that is to be sent; None if it has been sent."""

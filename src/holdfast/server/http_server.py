@@ -20,7 +20,7 @@ from holdfast.server.access_control import Policy
 from holdfast.server.app import create_app
 from holdfast.server.connection_limits import choose_backlog
 from holdfast.server.dap.dap_door import Door
-from holdfast.server.dap.dap_editors import Editors
+from holdfast.server.mcp.agent_door import AgentDoor
 from holdfast.server.peers import is_same_user
 from holdfast.server.uvicorn_server import MAX_BODY_BYTES, SHUTDOWN_SECONDS, HttpServer
 from holdfast.service.debugger import Debugger
@@ -77,14 +77,21 @@ async def serve(
         listener = _listen(options, say)
         lobby = Door(service, token=token)
         await lobby.open(port=options.dap_port)
+        agents = AgentDoor(service, token)
+        await agents.open()
     except BaseException:
         await service.store.aclose()
         raise
     service.editor_doors = lobby.editors
+    service.agent_door = agents
     policy = Policy(options.loopback, token, MAX_BODY_BYTES)
-    app = create_app(service)
+    app = create_app(service, is_loopback=options.loopback)
     server = HttpServer(app, policy)
-    stopping = asyncio.create_task(_stop_on_request(server, service, signals, lobby.editors))
+
+    async def close_faces() -> None:
+        await asyncio.gather(lobby.editors.close(), agents.close(), app.close_streams())
+
+    stopping = asyncio.create_task(_stop_on_request(server, service, signals, close_faces))
     running = asyncio.create_task(server.serve(sockets=[listener]))
     files = [discovery_file(options.data_dir), *filter(None, [options.ready_file])]
     try:
@@ -101,7 +108,7 @@ async def serve(
                 await asyncio.gather(running, _run_beside(beside, service))
     finally:
         stopping.cancel()
-        await lobby.editors.close()
+        await close_faces()
         for file in files:
             _withdraw(file)
 
@@ -181,7 +188,10 @@ async def _run_beside(work: Callable[[Debugger], Awaitable[None]], service: Debu
 
 
 async def _stop_on_request(
-    server: HttpServer, service: Debugger, signals: StopSignals, editors: Editors
+    server: HttpServer,
+    service: Debugger,
+    signals: StopSignals,
+    close_faces: Callable[[], Awaitable[None]],
 ) -> None:
     signals.listen(service.stop_requested.set)
     await service.stop_requested.wait()
@@ -191,7 +201,7 @@ async def _stop_on_request(
     # If that takes long, those requests are answered with the current state.
     asyncio.get_running_loop().call_later(SHUTDOWN_SECONDS / 2, service.wake_all)
     await service.programs.end_targets()
-    await editors.close()
+    await close_faces()
     service.wake_all()
 
 
@@ -218,6 +228,7 @@ async def _announce(
     url = build_url(listener.getsockname()[0], port)
     facts: dict[str, object] = {"url": url, "pid": os.getpid(), "data_dir": str(options.data_dir)}
     facts["dap_port"] = service.editor_doors.lobby_port if service.editor_doors else None
+    facts["mcp_port"] = service.agent_door.port if service.agent_door else None
     known_to_user = {**facts, "secret": service.secret, **({"token": token} if token else {})}
     _publish(discovery_file(options.data_dir), json.dumps(known_to_user) + "\n")
     if options.ready_file is not None:

@@ -22,6 +22,7 @@ Json = dict[str, Any]
 PATH_MEANINGS = {
     "breakpoint_id": "The id of the breakpoint.",
     "call_id": "The id of the call.",
+    "capture_id": "The id of the capture, the beginning of it, or `latest`.",
     "cid": "The content id of the value.",
     "frame_id": "The id of the frame; 0 is the innermost of the thread that stopped.",
     "hold_id": "The id of the hold.",

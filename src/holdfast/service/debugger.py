@@ -13,8 +13,10 @@ from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import Kind
 from holdfast.recording.directories import agents_dir
 from holdfast.service import server_report
+from holdfast.service.agent_doors import AgentDoors
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService
+from holdfast.service.captures import Captures
 from holdfast.service.data_directory_watch import DataDirectoryWatch
 from holdfast.service.editor_doors import EditorDoors
 from holdfast.service.event_reader import EventReader
@@ -24,6 +26,7 @@ from holdfast.service.programs.program_service import Programs
 from holdfast.service.session_registry import SessionRegistry
 from holdfast.service.settings import Settings
 from holdfast.service.stop_signals import StopSignals
+from holdfast.service.tools.tool_set import ToolSet
 from holdfast.service.warning_list import WarningList
 from holdfast.store import Store, open_store
 from holdfast.targets.program import descriptors
@@ -58,11 +61,17 @@ class Debugger:
         agents = data_dir / "agents" if signals is None else agents_dir(data_dir)
         self.agents = AgentRegistry(agents, *shared, self._warnings)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)
-        self.holds = Holds(ledger, self.sessions)
+        self.holds = Holds(ledger, self.sessions, self._stream)
         self.events = EventReader(self.sessions, self._stream)
+        self.captures = Captures(data_dir, self._warnings)
+        self.tools = ToolSet(self)
         self.stop_requested = asyncio.Event()
+        self.request_count = 0
+        """How many requests there were over HTTP."""
         self.editor_doors: EditorDoors | None = None
         """Where editors come in, if they can."""
+        self.agent_door: AgentDoors | None = None
+        """Where `holdfast mcp` brings agents in, if it can."""
         self._watch = DataDirectoryWatch(
             data_dir, store.file or data_dir, self._warnings, self.programs.tell_unsaved
         )

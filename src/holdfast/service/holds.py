@@ -19,6 +19,7 @@ from holdfast.wire.target_answers import (
 )
 
 if TYPE_CHECKING:
+    from holdfast.service.event_stream import EventStream
     from holdfast.service.session import DecisionRequest
     from holdfast.service.session_registry import SessionRegistry
 
@@ -39,9 +40,10 @@ def hold_fields(hold: Hold) -> dict[str, Any]:
 
 
 class Holds:
-    def __init__(self, ledger: Ledger, sessions: SessionRegistry) -> None:
+    def __init__(self, ledger: Ledger, sessions: SessionRegistry, stream: EventStream) -> None:
         self._ledger = ledger
         self._sessions = sessions
+        self._stream = stream
 
     def all(self) -> HoldList:
         """Everything that waits for a decision now, oldest first."""
@@ -50,6 +52,30 @@ class Holds:
             for hold in self._ledger.open_holds()
         ]
         return HoldList(holds, len(holds))
+
+    def list_open(self, session_id: str | None = None) -> list[Hold]:
+        """What waits for a decision now, of one session or of all, oldest first."""
+        return self._ledger.open_holds(session_id)
+
+    def get_open(self, hold_id: str) -> Hold:
+        """A hold that waits for a decision. An error says how it was settled otherwise."""
+        return self._ledger.get_open(hold_id)
+
+    def peek(self, hold_id: str) -> Hold:
+        """A hold as it was opened, whether it is still open or not."""
+        return self._ledger.get(hold_id)
+
+    async def wait_for_any(self, session_id: str | None, seconds: float) -> bool:
+        """Wait until something is held, of one session or of all; or until that session ends."""
+
+        def is_over() -> bool:
+            return session_id is not None and self._sessions.peek(session_id).over
+
+        def is_held() -> bool:
+            return bool(self._ledger.open_holds(session_id))
+
+        await self._stream.wait_until(lambda: is_held() or is_over(), seconds)
+        return is_held()
 
     async def get(self, hold_id: str) -> HoldDetail | SettledHold:
         """One hold, open or settled."""

@@ -23,7 +23,7 @@ CAPABILITIES = (
     *("line_breakpoints", "conditional_breakpoints", "hit_conditions", "logpoints"),
     *("function_breakpoints", "exception_breakpoints", "breakpoint_profiles"),
     *("evaluate", "set_variable", "watch", "completions", "hover", "paging", "asyncio_tasks"),
-    "debug_adapter",
+    *("debug_adapter", "mcp"),
     *("stdin", "output_stream", "events", "holds", "subprocesses", "export_import"),
     *("calls", "call_breakpoints", "call_records", "call_decisions"),
     *("agents", "agent_commands", "agent_decisions"),
@@ -71,4 +71,5 @@ def build_info(debugger: Debugger) -> ServerInfo:
         warm_interpreters=programs.pool.counts,
         documentation="/openapi.json",
         dap_port=debugger.editor_doors.lobby_port if debugger.editor_doors else None,
+        mcp_port=debugger.agent_door.port if debugger.agent_door else None,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast import errors
-from holdfast.model.session_state import State
+from holdfast.model.session_state import Kind, State
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService
 from holdfast.service.programs.program_service import Programs
@@ -11,6 +11,8 @@ from holdfast.service.session import Session
 
 STATUSES = tuple(state.value for state in State)
 """Where a session can be, as its `status` says it."""
+KINDS = tuple(kind.value for kind in Kind)
+"""What a session can debug."""
 
 
 class SessionRegistry:

@@ -934,3 +934,14 @@ class InputAccepted(ProgramStatus, kw_only=True):
 
     bytes: Annotated[int, Meta(description="How many bytes.")]
     accepted: Annotated[bool, Meta(description="Always true.")] = True
+
+
+class JoinInvitation(msgspec.Struct, kw_only=True):
+    """How a process joins the session that was opened for it."""
+
+    session_id: Annotated[str, Meta(description="The session.")]
+    ticket: Annotated[
+        str, Meta(description="A private file with the address to connect to and a secret.")
+    ]
+    probe: Annotated[str, Meta(description="The directory of the code that it loads.")]
+    debugpy: Annotated[str, Meta(description="The directory that debugpy is in.")]

@@ -180,6 +180,15 @@ class AttachRequest(AttachOptions):
         return _prepare(self.breakpoints, self.exception_filters)
 
 
+class JoinRequest(Body):
+    """A process that wants to be debugged."""
+
+    pid: Annotated[int, about("The process.", gt=0)]
+    name: Annotated[
+        Annotated[str, Meta(max_length=500)] | None, about("What its session is called.")
+    ] = None
+
+
 class LaunchOptions(Body):
     """What to start, and how."""
 

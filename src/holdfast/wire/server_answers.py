@@ -62,6 +62,9 @@ class ServerInfo(Struct, kw_only=True):
     dap_port: Annotated[
         int | None, about("The port on loopback at which editors get in, as debug adapter clients.")
     ]
+    mcp_port: Annotated[
+        int | None, about("The port on loopback to which `holdfast mcp` carries agents' messages.")
+    ]
 
 
 class EditorDoor(Struct):

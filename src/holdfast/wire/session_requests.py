@@ -61,6 +61,12 @@ class ProofQuery(Query):
     ]
 
 
+class CaptureQuery(Query):
+    """Which captures of failing tests to list."""
+
+    limit: Annotated[int, about("At most so many.", ge=1, le=1000)] = 20
+
+
 # -- settings of a session ------------------------------------------------------------------------
 
 NameSetting = Annotated[
@@ -104,6 +110,9 @@ class SessionListQuery(Query):
 
     status: Annotated[
         str | None, about("Only sessions with this status: one, or some with commas.")
+    ] = None
+    kind: Annotated[
+        str | None, about("Only sessions of this kind: program, calls, agent, or some with commas.")
     ] = None
 
 

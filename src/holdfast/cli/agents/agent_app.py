@@ -1,40 +1,87 @@
-"""The commands of `holdfast agent`, put together."""
+"""The table of the commands of `holdfast agent`."""
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import typer
 
-from holdfast.cli.agents import (
-    attach_command,
-    control_commands,
-    diff_command,
-    export_command,
-    recording_commands,
-    run_command,
-    sessions_command,
-    test_command,
-    watch_command,
+from holdfast.cli.lazy_commands import LazyCommand, LazyGroup
+
+
+class AgentCommands(LazyGroup):
+    lazy_commands: ClassVar = {
+        "run": LazyCommand(
+            "agents.run_command:app", "Run an agent, held where you say from its first call on."
+        ),
+        "sessions": LazyCommand(
+            "agents.sessions_command:sessions",
+            "The agents that run: id, name, pid, since when, where, and what they do.",
+        ),
+        "watch": LazyCommand(
+            "agents.watch_command:watch",
+            "Print what happens, until the session ends or Ctrl+C; with --json one event a line.",
+        ),
+        "pause": LazyCommand(
+            "agents.control_commands:pause",
+            "Stop it before its next model call: every lane, or one.",
+        ),
+        "resume": LazyCommand(
+            "agents.control_commands:resume", "Let it go on: as it is, or with something changed."
+        ),
+        "step": LazyCommand(
+            "agents.control_commands:step", "One iteration, then stop: of every lane, or of one."
+        ),
+        "inspect": LazyCommand(
+            "agents.control_commands:inspect",
+            "Its messages, context, tools and variables, as they are now, and whole.",
+        ),
+        "inject": LazyCommand(
+            "agents.control_commands:inject",
+            "Add a message to the conversation: of the lane that is held, else the main one.",
+        ),
+        "set": LazyCommand("agents.control_commands:set_variable", "Set a variable of the loop."),
+        "cancel": LazyCommand(
+            "agents.control_commands:cancel", "Cancel a tool call that runs or is held."
+        ),
+        "breakpoint": LazyCommand(
+            "agents.agent_breakpoint_commands:breakpoints", "Where it is to stop."
+        ),
+        "attach": LazyCommand(
+            "agents.attach_command:attach",
+            "A full-screen view on a terminal; from a pipe, a command a line (`help` lists them).",
+        ),
+        "replay": LazyCommand(
+            "agents.recording_commands:replay",
+            "Show a recording; with a mode or CMD, run the agent again, and compare.",
+        ),
+        "fork": LazyCommand(
+            "agents.recording_commands:fork",
+            "Take N iterations from a recording, then go on live, perhaps changed.",
+        ),
+        "diff": LazyCommand(
+            "agents.diff_command:diff",
+            "Where two runs part: how far they are the same, and the first difference.",
+        ),
+        "test": LazyCommand(
+            "agents.test_command:write_test",
+            "Write a pytest file that runs the agent from a recording: it must ask for the same.",
+        ),
+        "export": LazyCommand(
+            "agents.export_command:export",
+            "Spans of a recording: to stdout, a file, or a collector's address.",
+        ),
+    }
+
+
+agent = typer.Typer(
+    cls=AgentCommands,
+    help="Agent loops: watch, stop, steer.",
+    no_args_is_help=True,
+    add_completion=False,
 )
-from holdfast.cli.agents.agent_breakpoint_commands import breakpoints
 
-agent = typer.Typer(help="Agent loops: watch, stop, steer.", no_args_is_help=True)
 
-agent.command(
-    "run", cls=run_command.RunCommand, context_settings={"allow_interspersed_args": False}
-)(run_command.run)
-agent.command("sessions")(sessions_command.sessions)
-agent.command("watch")(watch_command.watch)
-agent.command("pause")(control_commands.pause)
-agent.command("resume")(control_commands.resume)
-agent.command("step")(control_commands.step)
-agent.command("inspect")(control_commands.inspect)
-agent.command("inject")(control_commands.inject)
-agent.command("set")(control_commands.set_variable)
-agent.command("cancel")(control_commands.cancel)
-agent.add_typer(breakpoints, name="breakpoint")
-agent.command("attach")(attach_command.attach)
-agent.command("replay")(recording_commands.replay)
-agent.command("fork")(recording_commands.fork)
-agent.command("diff")(diff_command.diff)
-agent.command("test")(test_command.write_test)
-agent.command("export")(export_command.export)
+@agent.callback()
+def _root() -> None:
+    pass

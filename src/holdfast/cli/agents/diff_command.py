@@ -30,7 +30,7 @@ def diff(
     b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     as_json: AsJson = False,
 ) -> None:
-    """Where two runs part: how far they are the same, and the first difference of each agent.
+    """Where two runs part: how far they are the same, and the first difference.
 
     The exit code is 0 if they are the same, 1 if not, and 2 if one of them cannot be read.
     """

@@ -73,7 +73,7 @@ def replay(
     is_full: FullOption = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a recording; with a mode or CMD, run the agent again and see whether it is the same."""
+    """Show a recording; with a mode or CMD, run the agent again, and compare."""
     words = [word for word in (named, *(command or [])) if word is not None]
     if session is None and words:
         session, words = words[0], words[1:]
@@ -129,7 +129,7 @@ def fork(
     ] = Live.full,
     as_json: AsJson = False,
 ) -> None:
-    """Take N iterations from a recording, then go on live, with something changed if you like."""
+    """Take N iterations from a recording, then go on live, perhaps changed."""
     from holdfast.bridge.replay_tape import ReplayTape
 
     home = _require_home(open_recording(named))

@@ -94,3 +94,7 @@ def _encode_arming(points: list[tuple[str, str]], is_held: bool) -> str:
         except InvalidInput as problem:
             complain(f"--break {kind} {argument}: {problem.message}", _EXAMPLE)
     return initial_holds.encode_arming(initial_holds.Arming(is_held, tuple(built)))
+
+
+app = typer.Typer(add_completion=False)
+app.command(cls=RunCommand, context_settings={"allow_interspersed_args": False})(run)

@@ -11,6 +11,8 @@ from holdfast.server.route_table import Documented, RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.service.settings import Settings
 from holdfast.trust import proofs
+from holdfast.wire.program_answers import JoinInvitation
+from holdfast.wire.program_requests import JoinRequest
 from holdfast.wire.server_answers import Health, ProcessList, ServerInfo, ServerProof, ShuttingDown
 from holdfast.wire.session_requests import ProofQuery
 
@@ -61,6 +63,14 @@ async def shutdown(debugger: Debugger) -> ShuttingDown:
     """Stop the server: every program that it started ends with it."""
     debugger.stop_requested.set()
     return ShuttingDown()
+
+
+@routes.post("/processes/join", status=201)
+async def join(debugger: Debugger, body: JoinRequest) -> JoinInvitation:
+    """A process that wants to be debugged asks for a session, and how to connect to it.
+
+    Nothing is injected into it. It connects by itself within a limited time, with the ticket."""
+    return await debugger.programs.invite(body.pid, body.name)
 
 
 @routes.get("/processes")

@@ -13,7 +13,7 @@ from holdfast.server.rest.shared import build_options, parse_names
 from holdfast.server.route_table import PeekedSession, ProgramTarget, RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.service.session import Session
-from holdfast.service.session_registry import STATUSES
+from holdfast.service.session_registry import KINDS, STATUSES
 from holdfast.wire.program_answers import ExportedSession, PingAnswer, ProgramDetail
 from holdfast.wire.program_requests import (
     AttachRequest,
@@ -62,11 +62,13 @@ async def create_session(
 @routes.get("/sessions")
 async def list_sessions(debugger: Debugger, query: SessionListQuery) -> SessionList:
     """Every session with its status; those of a server that is gone can be restarted."""
-    wanted = parse_names(query.status, STATUSES, "status")
+    statuses = parse_names(query.status, STATUSES, "status")
+    kinds = parse_names(query.kind, KINDS, "kind")
     sessions = [
         session.summary()
         for session in debugger.sessions.all()
-        if wanted is None or session.state.value in wanted
+        if (statuses is None or session.state.value in statuses)
+        and (kinds is None or session.kind.value in kinds)
     ]
     return SessionList(sessions, len(sessions))
 

@@ -329,6 +329,10 @@ class AgentSession(Session):
         state = await command_exchange.inspect(self, query, limit)
         return build_status(self, AgentInspection, state=state)
 
+    def read_body(self, recorded: object) -> Any:
+        """A body of an event, wherever it is. It may have to be read from a file."""
+        return RecordingState(ContentFiles(self.home.contents)).read_body(recorded)
+
     async def read_content(self, cid: str) -> tuple[bytes, bool]:
         """A body that an event names by its content id, and whether it is JSON."""
         try:

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import UNSET
 
 from holdfast.core.signatures import Argument, bind, parameters_of
-from holdfast.model.call import CallRecord, Preview
+from holdfast.model.call import CallRecord, Function, Preview
 from holdfast.wire.call_answers import ChangedArgument, DecidedCall, HeldArgument, Value
 from holdfast.wire.described import none_to_unset
 
@@ -23,10 +23,10 @@ def name_values(record: CallRecord, args: Sequence[Value]) -> None:
 
 
 def list_arguments(
-    record: CallRecord, args: Sequence[Value], kwargs: Mapping[str, Value]
+    function: Function | None, args: Sequence[Value], kwargs: Mapping[str, Value]
 ) -> list[HeldArgument]:
     """The arguments in the order of the signature, with the defaults of those not passed."""
-    parameters = parameters_of(record.function)
+    parameters = None if function is None else parameters_of(function)
     bound = None if parameters is None else bind(parameters, args, kwargs)
     if bound is None or bound.problem is not None:
         named = [(f"args[{at}]", value) for at, value in enumerate(args)]

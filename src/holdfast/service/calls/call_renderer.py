@@ -73,7 +73,9 @@ class CallRenderer:
             evaluates=held.running.evaluates,
             timeout_ms=held.timeout_ms,
             replacements=session.list_replacements(record),
-            arguments=call_arguments.list_arguments(record, fields["args"], fields["kwargs"]),
+            arguments=call_arguments.list_arguments(
+                record.function, fields["args"], fields["kwargs"]
+            ),
         )
 
     async def _previews(self, records: Iterable[CallRecord]) -> Previews:

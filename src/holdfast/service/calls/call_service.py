@@ -10,7 +10,7 @@ import msgspec
 
 from holdfast import errors
 from holdfast.core.ledger import Ledger
-from holdfast.model.call import Application
+from holdfast.model.call import Application, call_number
 from holdfast.model.version import VERSION
 from holdfast.service.calls.batch_recorder import BatchRecorder
 from holdfast.service.calls.breakpoint_removal import BreakpointRemoval
@@ -53,7 +53,7 @@ class CallService:
         self.contents = contents = ContentCache(store.contents)
         self.functions = functions = FunctionCatalog(call_log)
         stacks = StackCache(call_log)
-        running = RunningCalls(call_log)
+        self._running = running = RunningCalls(call_log)
         actions = ActionBuilder(contents, settings)
         renderer = CallRenderer(contents, stacks)
         self.holds = holds = CallHolds(ledger, call_log, actions, settings)
@@ -96,6 +96,11 @@ class CallService:
         return OpenedSession(
             session_id=session.id, server_pid=os.getpid(), version=VERSION, **lease
         )
+
+    def has_completed(self, call_id: str) -> bool:
+        """Whether a call that was made lately has ended. Its session wakes when it does."""
+        number = call_number(call_id)
+        return number is not None and self._running.has_completed(number)
 
     async def wait_for_room(self) -> None:
         """Wait while too much is queued."""

@@ -76,6 +76,10 @@ class FunctionCatalog:
 
     # -- finding ----------------------------------------------------------------------------
 
+    def get(self, name: str, alias: str | None, qualname: str | None) -> Function | None:
+        """The function of these names."""
+        return self._by_key.get((name, alias, qualname))
+
     def find_named(self, pattern: str) -> frozenset[int]:
         """The ids of the functions that a name or pattern means."""
         return frozenset(

@@ -51,8 +51,10 @@ class RunningCalls:
 
     def complete(self, record: CallRecord) -> None:
         self._call_log.update_call(record)  # if that fails, the call has not completed
-        self._calls.pop(record.number, None)
+        completed = self._calls.pop(record.number, None)
         self._completed[record.number] = None
+        if completed is not None:
+            completed.session.wake()  # somebody may wait for what came of it
         if len(self._completed) > _MAX_REMEMBERED:
             self._completed.popitem(last=False)
 

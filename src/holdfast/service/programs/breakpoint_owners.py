@@ -10,6 +10,10 @@ REST = "rest"
 """The owner of breakpoints that were set over HTTP. They stay until somebody removes them."""
 PROGRAM = "program"
 """Owns none, but may change one: what it watches is gone."""
+TOOLS = "tools"
+"""The owner of those that agents set. They live as long as their session."""
+UNTIL = "until"
+"""The owner of those that stop once, for somebody who runs to a place."""
 
 
 class BreakpointOwners:

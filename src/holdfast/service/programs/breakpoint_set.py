@@ -95,6 +95,16 @@ class BreakpointSet:
         self._all.update((point.id, point) for point in points)
         return points
 
+    def check_spec(self, spec: Mapping[str, Any]) -> None:
+        """Refuse what could not be added."""
+        wanted = Breakpoint(id="", **spec)
+        check(wanted)
+        if wanted.kind == "line":
+            self._verify(
+                dataclasses.replace(wanted, file=self.locate(wanted.file or "")), strict=False
+            )
+            self._waiting.discard("")
+
     def add_missing(
         self,
         specs: Sequence[Mapping[str, Any]],
@@ -351,7 +361,8 @@ class BreakpointSet:
         return [
             _build_document(point)
             for point in self
-            if not point.is_data and (of_everybody or self.owners.is_kept(point.id))
+            if not (point.is_data or point.is_until)
+            and (of_everybody or self.owners.is_kept(point.id))
         ]
 
     def restore(self, documents: Iterable[Mapping[str, Any]], *, strict: bool = False) -> None:

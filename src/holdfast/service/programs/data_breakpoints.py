@@ -114,13 +114,5 @@ class DataBreakpoints:
         target = self._session.current_target()
         holds = point.id in await self.apply(target)
         if holds:
-            self.drop_untils(target)
+            self._session.breakpoints.drop_untils(target)
         return holds
-
-    def drop_untils(self, target: Target) -> None:
-        """An expression is watched until the next stop, whatever that is."""
-        untils = [point.id for point in self._points if point.is_until]
-        for breakpoint_id in untils:
-            self._points.remove(breakpoint_id)
-        if untils:
-            target.post_data(self._points.data())

@@ -179,7 +179,7 @@ class EndReport:
         return [self._build_unhit(point) for point in points[:_MAX_LISTED]]
 
     def _is_unhit(self, point: Breakpoint) -> bool:
-        if not point.enabled or point.hits:
+        if not point.enabled or point.hits or point.is_until:
             return False
         # Hits that do not stop are only known from a program that could report at its end.
         return self._passes is not None or point.hit_condition is None

@@ -66,6 +66,8 @@ class OutputBuffer:
         self._last_line: dict[str, str] = {}
         self._cleared = 0
         self._shown = 0
+        self.run_start = 0
+        """The cursor where the output of this run begins."""
         self.run = 0
         """The number of the program's run, from 1 on."""
 
@@ -136,7 +138,7 @@ class OutputBuffer:
     def begin_run(self) -> None:
         """Begin a run: what it writes is new, what earlier ones wrote is not."""
         self.run += 1
-        self._shown = self._seq
+        self.run_start = self._shown = self._seq
 
     def cancel_run(self) -> None:
         """Do not count a run that did not begin."""

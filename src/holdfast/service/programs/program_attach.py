@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast import errors
@@ -12,7 +13,7 @@ from holdfast.core.path_map import PathMap
 from holdfast.model.launch import NO_PREPARATION, Attach, Preparation
 from holdfast.targets.program import attachment
 from holdfast.targets.program.attach_folder import AttachFolder
-from holdfast.targets.program.attachment import ProbeSource
+from holdfast.targets.program.attachment import Invitation, ProbeSource
 from holdfast.targets.program.join_listener import JoinListener
 from holdfast.targets.program.launcher import Setup
 from holdfast.targets.program.process_view import ProcessView
@@ -21,11 +22,18 @@ from holdfast.targets.program.target import Target, TargetListener
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
+Invite = Callable[[Invitation], None]
+
 
 async def attach_program(
-    session: ProgramSession, attach: Attach, preparation: Preparation = NO_PREPARATION
+    session: ProgramSession,
+    attach: Attach,
+    preparation: Preparation = NO_PREPARATION,
+    invite: Invite | None = None,
 ) -> None:
-    """Attach. A mistake in the request leaves the session as it was."""
+    """Attach. A mistake in the request leaves the session as it was.
+
+    With `invite`, nothing is injected: that tells the process how to connect by itself."""
     before, last = session.state, (session.launch, session.attached)
     session.breakpoints.set_before_start(preparation)
     await session.end_processes()
@@ -34,7 +42,7 @@ async def attach_program(
     session.launch, session.attached = None, attach
     session.event("attaching", pid=attach.pid, host=attach.host, port=attach.port)
     try:
-        target = await _connect(session, attach, listener)
+        target = await _connect(session, attach, listener, invite)
     except (errors.InvalidInput, errors.NotFound, errors.WrongState) as problem:
         session.launch, session.attached = last
         session.breakpoints.undo_set_before_start()
@@ -53,11 +61,15 @@ async def attach_program(
     listener.note_started()
 
 
-async def _connect(session: ProgramSession, attach: Attach, listener: TargetListener) -> Target:
+async def _connect(
+    session: ProgramSession, attach: Attach, listener: TargetListener, invite: Invite | None
+) -> Target:
     if attach.pid is None:
         return await _connect_by_address(session, attach, listener)
     _check_undebugged(session, attach.pid)
-    view = await attachment.check_process(attach.pid)
+    if invite is None:
+        await attachment.check_process(attach.pid)
+    view = await attachment.view_process(attach.pid)
     if attach.debug_subprocesses:
         _check_children_reachable(view)
         await session.children.open_join_listener()
@@ -74,9 +86,15 @@ async def _connect(session: ProgramSession, attach: Attach, listener: TargetList
             on_failure.callback(folder.remove)
         try:
             await join_listener.open(folder)
-            target = await attachment.connect_to_process(
-                view, join_listener, session.children.ticket, settings.attach_timeout, folder
-            )
+            if invite is None:
+                target = await attachment.connect_to_process(
+                    view, join_listener, session.children.ticket, settings.attach_timeout, folder
+                )
+            else:
+                invite(attachment.write_invitation(join_listener, folder))
+                target = await attachment.wait_for_process(
+                    view, join_listener, settings.attach_timeout
+                )
             await _configure(session, attach, target, ProbeSource.LOADED)
         finally:
             join_listener.close()

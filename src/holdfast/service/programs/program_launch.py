@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 from typing import TYPE_CHECKING
@@ -31,6 +32,8 @@ async def launch_program(
 ) -> None:
     """Start the program. A mistake in the request leaves the session as it was."""
     place = await launcher.locate(launch, session.config.cwd)
+    if preparation.experiment is not None:
+        place.spec["experiment"] = dataclasses.asdict(preparation.experiment)
     before, last = session.state, (session.launch, session.attached)
     session.breakpoints.points.rebase(place.cwd)
     session.breakpoints.set_before_start(preparation)

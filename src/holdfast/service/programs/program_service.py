@@ -22,6 +22,7 @@ from holdfast.model.session_state import State
 from holdfast.service.event_stream import EventStream
 from holdfast.service.new_ids import new_id
 from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
+from holdfast.service.programs.program_join import invite_process
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
 from holdfast.service.programs.project_directory import resolve_directory, resolve_settings
@@ -39,7 +40,7 @@ from holdfast.targets.program.process_spawner import Warden
 from holdfast.targets.program.process_tags import Tags
 from holdfast.targets.program.python_processes import python_processes
 from holdfast.targets.program.target import Target
-from holdfast.wire.program_answers import ProgramDetail
+from holdfast.wire.program_answers import JoinInvitation, ProgramDetail
 from holdfast.wire.server_answers import ProcessList, ServerWarning
 
 log = logging.getLogger(__name__)
@@ -80,6 +81,8 @@ class Programs:
         self._undeleted: set[str] = set()
         self._is_unsaved_logged = False
         self._sweeper: asyncio.Task[None] | None = None
+        self.admissions: set[asyncio.Task[None]] = set()
+        """Sessions that wait for a process to join them."""
 
     @property
     def settings(self) -> Settings:
@@ -286,7 +289,28 @@ class Programs:
     ) -> ProgramDetail:
         """Open a session, set breakpoints, start its program: all of it, or there is no session."""
         seconds, include = parse_wait(options.wait, self.settings.max_wait), parse_include(options)
+        session = await self.open_started(config, start, preparation, profile)
+        if seconds and start is not None:
+            await session.wait_until_settled(seconds)
+        asked = options.wait is not None or options.include is not None
+        answer = await session.detail(include if asked else NOTHING)
+        session.show_prepared(answer)
+        return answer
+
+    async def open_started(
+        self,
+        config: SessionConfig,
+        start: Start | None,
+        preparation: Preparation,
+        profile: str | None = None,
+        *,
+        is_private: bool = False,
+    ) -> ProgramSession:
+        """Open a session and start its program: all of it, or there is no session.
+
+        `is_private`: its breakpoints are not those of its project."""
         session = await self.open(config, profile)
+        session.storage.is_private = is_private
         try:
             if start is None:
                 session.breakpoints.set_before_start(preparation)
@@ -300,12 +324,11 @@ class Programs:
             await session.storage.save()
             await self.delete(session)
             raise
-        if seconds and start is not None:
-            await session.wait_until_settled(seconds)
-        asked = options.wait is not None or options.include is not None
-        answer = await session.detail(include if asked else NOTHING)
-        session.show_prepared(answer)
-        return answer
+        return session
+
+    async def invite(self, pid: int, name: str | None) -> JoinInvitation:
+        """Open a session for a process that wants to be debugged, and tell it how to join."""
+        return await invite_process(self, pid, name)
 
     async def _save_new(self, session: ProgramSession) -> None:
         """Save a new session. If it cannot be saved, there is no session."""

@@ -27,13 +27,14 @@ from holdfast.model.stop import Stop
 from holdfast.service.holds import hold_fields
 from holdfast.service.programs import hang_report, program_input, status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
+from holdfast.service.programs.collected_rows import CollectedRows
 from holdfast.service.programs.debugger_losses import DebuggerLosses
 from holdfast.service.programs.end_report import EndReport
 from holdfast.service.programs.idle_timer import IdleTimer
 from holdfast.service.programs.inspection import Inspection
 from holdfast.service.programs.output_buffer import OutputBuffer
 from holdfast.service.programs.owned_processes import OwnedProcesses
-from holdfast.service.programs.program_attach import attach_program
+from holdfast.service.programs.program_attach import Invite, attach_program
 from holdfast.service.programs.program_launch import launch_program
 from holdfast.service.programs.project_directory import resolve_settings
 from holdfast.service.programs.run_listener import RunListener
@@ -73,7 +74,7 @@ from holdfast.wire.session_requests import EvaluateHold
 if TYPE_CHECKING:
     from holdfast.service.programs.program_service import Programs
 
-_NATIVE = "The call on that line went into native code; the step went over it."
+NATIVE = "The call on that line went into native code; the step went over it."
 _PAUSE_PENDING = (
     "It stops at its next line of Python; it is busy outside of it now. "
     "GET /threads says where each thread is."
@@ -125,6 +126,7 @@ class ProgramSession(StoredSession):
         self.breakpoints = SessionBreakpoints(self, programs.sources)
         self.stops = StopTracker(self)
         self.end_report = EndReport(self)
+        self.collected = CollectedRows()
         self.inspection = Inspection(self)
         self.watches = WatchList(self)
         self.children = ChildSessions(self)
@@ -296,6 +298,10 @@ class ProgramSession(StoredSession):
             with _saying_that_it_is_gone() if is_repeated else contextlib.nullcontext():
                 await self._start_run("launch", work)
 
+    async def admit(self, attach: Attach, invite: Invite) -> None:
+        """Take in a process that connects by itself, once `invite` has told it how."""
+        await self._start_run("attach", attach_program(self, attach, NO_PREPARATION, invite))
+
     async def check_start(self, request: Start) -> None:
         """Find what can be found wrong with a start before it begins: paths, the interpreter.
 
@@ -410,7 +416,7 @@ class ProgramSession(StoredSession):
 
     async def resume(self, options: RunOptions) -> ProgramStatus:
         seconds, include = self._seconds(options, 0.0), parse_include(options)
-        await self._act("continue", options.by)
+        await self.run_on("continue", options.by)
         return await status_builder.build_answer_after_run(self, seconds, include)
 
     async def resume_until(
@@ -418,28 +424,33 @@ class ProgramSession(StoredSession):
     ) -> ProgramStatus:
         """Run until an expression of a frame becomes true, or until another stop comes first."""
         self.require("continue")
-        if await self.breakpoints.data.watch_until(expression, frame_id):
+        if await self.watch_until(expression, frame_id):
             answer = await status_builder.build_status(self, parse_include(options))
             answer.message = f"{expression} is true already; nothing was run."
             return answer
         seconds, include = self._seconds(options, 0.0), parse_include(options)
-        await self._act("continue", options.by, keeps_untils=True)
+        await self.run_on("continue", options.by, keeps_untils=True)
         return await status_builder.build_answer_after_run(self, seconds, include)
+
+    async def watch_until(self, expression: str, frame_id: int) -> bool:
+        """Stop as soon as an expression of a frame is true. True if it is true already."""
+        self.breakpoints.drop_untils(self.current_target())
+        return await self.breakpoints.data.watch_until(expression, frame_id)
 
     async def step(self, action: str, options: RunOptions) -> ProgramStatus:
         seconds = self._seconds(options, self.settings.step_wait)
         include = parse_include(options)
-        before = await self._act(action, options.by, thread=options.thread_id)
+        before = await self.run_on(action, options.by, thread=options.thread_id)
         answer = await status_builder.build_answer_after_run(self, seconds, include)
-        if action == "step-into" and self._stepped_over_native(before):
+        if action == "step-into" and self.has_stepped_over_native(before):
             answer.native_frame = True
-            answer.message = _NATIVE
+            answer.message = NATIVE
         return answer
 
     async def decide(self, hold: Hold, request: DecisionRequest) -> ProgramStatus:
         options = request.options
         seconds, include = self._seconds(options, 0.0), parse_include(options)
-        await self._act(request.action, options.by, hold_id=hold.id)
+        await self.run_on(request.action, options.by, hold_id=hold.id)
         answer = await status_builder.build_answer_after_run(self, seconds, include)
         answer.action = request.action
         answer.hold_id = answer.hold_id or hold.id
@@ -451,7 +462,7 @@ class ProgramSession(StoredSession):
     async def describe_hold(self, hold: Hold) -> ProgramHold:
         return self.summarize_hold(hold)
 
-    async def _act(
+    async def run_on(
         self,
         action: str,
         by: str,
@@ -470,11 +481,11 @@ class ProgramSession(StoredSession):
         stop = self.stops.decide(action, by, hold_id, thread)
         if self.stops.current is None:
             if not keeps_untils:
-                self.breakpoints.data.drop_untils(target)
+                self.breakpoints.drop_untils(target)
             target.run(action, thread or stop.thread_id)
         return stop
 
-    def _stepped_over_native(self, before: Stop) -> bool:
+    def has_stepped_over_native(self, before: Stop) -> bool:
         """Whether a step into a call stayed in its frame, because the callee is native code."""
         now = self.stops.current
         if self.state is not State.PAUSED or now is None or now.reason != "step":
@@ -664,6 +675,7 @@ class ProgramSession(StoredSession):
         self.output.new_line()
         self.breakpoints.forget_hits()
         self.end_report.clear()
+        self.collected.clear()
         self.losses.clear()
         self.stops.withdraw("restarted")
         return RunListener(self, self._run)

@@ -10,6 +10,7 @@ from holdfast.model.breakpoint import build_breakpoint_id
 from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
 from holdfast.targets.program.target import (
+    CollectedRow,
     Counts,
     FailedExpression,
     FoundFunction,
@@ -157,6 +158,12 @@ class RunListener(TargetListener):
     def _note_counts(self, counts: Counts) -> None:
         self._session.breakpoints.note_hits(counts["hits"])
         self._session.end_report.note_counts(counts)
+
+    def on_row(self, row: CollectedRow) -> None:
+        self._pass_on(lambda: self._session.collected.add(row))
+
+    def on_remark(self, text: str) -> None:
+        self._pass_on(lambda: self._session.collected.remarks.append(text))
 
     def on_tracing(self, change: TracingChange) -> None:
         self._pass_on(lambda: self._session.losses.note_tracing(change))

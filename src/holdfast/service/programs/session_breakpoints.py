@@ -20,7 +20,7 @@ from holdfast.model.breakpoint import (
     build_breakpoint_id,
 )
 from holdfast.model.launch import Preparation
-from holdfast.service.programs.breakpoint_owners import PROGRAM, REST
+from holdfast.service.programs.breakpoint_owners import PROGRAM, REST, UNTIL
 from holdfast.service.programs.breakpoint_set import BreakpointSet
 from holdfast.service.programs.data_breakpoints import DataBreakpoints
 from holdfast.service.programs.source_files import SourceFiles, Stamp, stamp_of
@@ -122,6 +122,63 @@ class SessionBreakpoints:
         self._session.event("breakpoints_cleared", count=len(points))
         await self._apply(points)
         return len(points)
+
+    # -- until a place is reached ------------------------------------------------------------
+
+    async def stop_once(self, spec: Mapping[str, Any]) -> Breakpoint:
+        """Stop at a place once. It is dropped at the next stop, whatever that is."""
+        session = self._session
+        if session.target is not None and not session.over:
+            self.drop_untils(session.target)
+        (point,) = self.points.add([{**spec, "is_until": True}])
+        self.points.owners.create(point.id, UNTIL)
+        if not point.verified and point.suggestion is not None:
+            self.points.remove(point.id)
+            raise errors.InvalidLine(
+                f"the program cannot stop at line {point.line}: {point.message}",
+                hint=f"Line {point.suggestion} is the nearest one.",
+                file=point.file,
+                line=point.line,
+            )
+        await self._apply([point])
+        return point
+
+    def drop_untils(self, target: Target) -> None:
+        """What was to be waited for is given up: it stopped, or nobody waits any more."""
+        dropped = [self.points.remove(each.id) for each in list(self.points) if each.is_until]
+        lines = self.points.lines_by_file(
+            {each.file for each in dropped if each.file and each.kind == "line"}
+        )
+        for file, points in lines.items():
+            target.post_lines(file, points)
+        if any(each.is_function for each in dropped):
+            target.post_functions(self.points.functions())
+        if any(each.is_data for each in dropped):
+            target.post_data(self.points.data())
+
+    def is_until(self, breakpoint_id: str) -> bool:
+        """Whether it stops once, for somebody who runs to its place."""
+        point = self.points.find(breakpoint_id)
+        return point is not None and point.is_until
+
+    # -- for one owner -----------------------------------------------------------------------
+
+    async def add_owned(
+        self, owner: str, specifications: Sequence[Mapping[str, Any]]
+    ) -> list[BreakpointAnswer]:
+        """Set all of them or none, for an owner. One that is there already is adopted."""
+        points, added = self.points.add_missing(specifications, owner=owner)
+        for point in added:
+            self._append_event("breakpoint_set", point, owner)
+        await self._apply(points)
+        return self._describe(points)
+
+    async def remove_all(self, ids: Iterable[str], by: str) -> int:
+        """Remove these, whoever has set them; how many there were."""
+        removed = [self._remove(breakpoint_id, by) for breakpoint_id in ids]
+        if removed:
+            await self._apply(removed)
+        return len(removed)
 
     # -- where lines can stop ---------------------------------------------------------------
 
@@ -371,7 +428,10 @@ class SessionBreakpoints:
             self.points.note(breakpoint_id, hits=point.hits + 1)
 
     def forget_hits(self) -> None:
-        """Another run begins, and counts from 0."""
+        """Another run begins, and counts from 0. What was to be reached in the last one is over."""
+        for point in list(self.points):
+            if point.is_until and point.id not in self.prepared:
+                self.points.remove(point.id)
         for point in list(self.points):
             if point.hits:
                 self.points.note(point.id, hits=0)

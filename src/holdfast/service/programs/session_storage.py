@@ -23,6 +23,8 @@ class SessionStorage:
         self._session = session
         self.is_forgotten = False
         """Whether it was deleted: a late request must not save it again."""
+        self.is_private = False
+        """Whether its breakpoints are its own, and not those of its project."""
         self.unsaved: errors.NotStored | None = None
         self._shared: tuple[str | None, list[Document]] = (None, [])
         self._tasks: set[asyncio.Task[None]] = set()
@@ -49,7 +51,7 @@ class SessionStorage:
     def _write(self, project: str | None) -> list[PendingWrite]:
         programs = self._session.programs
         writes = [programs.store.directory.put_session(self._record())]
-        if project is not None:
+        if project is not None and not self.is_private:
             before = self._shared[1] if self._shared[0] == project else []
             self._shared = (project, self._session.breakpoints.points.documents())
             shared = programs.projects.change(project, before, self._shared[1])

@@ -59,6 +59,7 @@ class StopTracker:
         session = self._session
         if lifecycle.try_next_state(session.state, Signal.STOPPED) is None:
             return
+        stop = self._leave_out_untils(stop)
         for breakpoint_id, hits in stop.breakpoints:
             session.breakpoints.points.note(breakpoint_id, hits=hits)
         is_beside = self.current is not None and self.current.thread_id != stop.thread_id
@@ -67,6 +68,16 @@ class StopTracker:
             self._append_event(stop)
         else:
             self.show(stop)
+
+    def _leave_out_untils(self, stop: Stop) -> Stop:
+        """The place that somebody runs to is no breakpoint of theirs: reaching it is a step."""
+        is_until = self._session.breakpoints.is_until
+        points = tuple(point for point in stop.breakpoints if not is_until(point[0]))
+        if len(points) == len(stop.breakpoints) or stop.data is not None:
+            return stop
+        return dataclasses.replace(
+            stop, breakpoints=points, reason=stop.reason if points else "step"
+        )
 
     def show(self, stop: Stop) -> None:
         """Pause the session at this stop."""

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -192,10 +193,14 @@ async def connect(
 # -- by pid ---------------------------------------------------------------------------------------
 
 
-async def check_process(pid: int) -> ProcessView:
-    """Raise unless we may attach to it; how it sees the system."""
+async def check_process(pid: int) -> None:
+    """Raise unless we may attach to it."""
     await asyncio.to_thread(_check_process, pid)
     _check_injector()
+
+
+async def view_process(pid: int) -> ProcessView:
+    """How it sees the system."""
     try:
         return await asyncio.to_thread(read_view, pid)
     except FileNotFoundError:
@@ -253,6 +258,39 @@ async def connect_to_process(
         os.close(output)
     target.pid = target.outer_pid = pid
     watch_foreign_process(target, pid)
+    return target
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """What a process needs that connects by itself."""
+
+    ticket: str
+    """The path of a file with the listener's address and its secret."""
+    probe: str
+    """The directory of our probe."""
+    debugpy: str
+    """The directory that debugpy is in."""
+
+
+def write_invitation(join_listener: JoinListener, folder: AttachFolder | None) -> Invitation:
+    probe, debugpy_dir = (folder.probe, folder.path) if folder else (str(PROBE), DEBUGPY)
+    return Invitation(join_listener.ticket_path, probe, debugpy_dir)
+
+
+async def wait_for_process(
+    view: ProcessView, join_listener: JoinListener, timeout: float
+) -> Target:
+    """Wait until a process that was invited connects to the listener."""
+    try:
+        arrival = _wait_for_arrival(view.inner_pid, join_listener)
+        target = await asyncio.wait_for(arrival, timeout)
+    except asyncio.TimeoutError:
+        raise errors.TimedOut(
+            f"process {view.pid} did not connect within {timeout:g} s", operation="join"
+        ) from None
+    target.pid = target.outer_pid = view.pid
+    watch_foreign_process(target, view.pid)
     return target
 
 

@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import debugpy
 
@@ -61,6 +61,8 @@ class ProgramSpec(TypedDict, total=False):
     """The interpreter's flags, which it was started with."""
     module: str
     code: str | None
+    experiment: dict[str, Any]
+    """What breakpoints do at a hit in place of a stop."""
     env: dict[str, str | None] | None
     """Changes to the environment of an interpreter that has already started."""
 
@@ -345,6 +347,9 @@ async def _wait_for_program(program: Reply, target: Target, timeout: float) -> d
         raise errors.ProgramSyntaxError(
             f"{problem['message']} ({problem['file']}, line {problem['line']})", **problem
         )
+    if answer.get("missing_module"):
+        module = str(answer["missing_module"])
+        raise errors.ModuleMissing(f"no module named {module!r}", module=module)
     if answer.get("needs_gevent"):
         raise GeventNeeded
     if answer.get("failed"):

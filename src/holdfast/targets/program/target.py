@@ -72,6 +72,16 @@ class Counts(TypedDict):
     errors: list[dict[str, Any]]
 
 
+class CollectedRow(TypedDict):
+    """A hit of an experiment: its number, its place, and the values of its expressions."""
+
+    id: int
+    hit: int
+    file: str
+    line: int
+    values: list[str]
+
+
 class TracingChange(TypedDict):
     """The program took the debugger's tracing away, or gave it back."""
 
@@ -107,6 +117,8 @@ class TargetListener:
     def on_function_found(self, found: FoundFunction) -> None: ...
     def on_exception(self, exception: dap.Body) -> None: ...
     def on_counts(self, counts: Counts) -> None: ...
+    def on_row(self, row: CollectedRow) -> None: ...
+    def on_remark(self, text: str) -> None: ...
     def on_tracing(self, change: TracingChange) -> None: ...
     def on_debugger_lost(self, replacement: Replacement | None) -> None: ...
     def on_exit(self, code: int | None) -> None: ...
@@ -238,6 +250,10 @@ class Target:
             self.listener.on_exception(body["exception"])
         elif kind == "counts":
             self.listener.on_counts(cast(Counts, body))
+        elif kind == "row":
+            self.listener.on_row(cast(CollectedRow, body))
+        elif kind == "remark":
+            self.listener.on_remark(body["text"])
 
     def _on_input_wanted(self, taken: int) -> None:
         """The program found its stdin empty. It waits, unless we have written to it meanwhile."""

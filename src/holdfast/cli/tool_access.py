@@ -1,0 +1,116 @@
+"""Calls the tools of the server for a command, and waits for a program as long as it may.
+
+The server answers within 50 seconds. A command that may wait longer asks again.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import Any, NoReturn
+
+import typer
+
+from holdfast.cli import exit_codes
+from holdfast.cli.server_access import (
+    ask,
+    complain,
+    describe_client,
+    prepare_server,
+    print_note,
+)
+
+MAX_WAIT = 50.0
+"""How long the server lets one request wait; see `wire.tool_requests`."""
+_PIPE_BUDGET = 800
+_TERMINAL_BUDGET = 3000
+
+_STARTING = ("debug_run",)
+"""Tools that make sense when no server runs: the others need a session."""
+
+Answer = dict[str, Any]
+"""A tool's answer as JSON has it."""
+
+
+class Tools:
+    """The tools, for one run of a command."""
+
+    def __init__(self, url: str | None, budget: int | None = None) -> None:
+        self._url = url
+        self._query = describe_client()
+        is_read_by_people = sys.stdout.isatty()
+        self._budget = budget or (_TERMINAL_BUDGET if is_read_by_people else _PIPE_BUDGET)
+
+    def call(self, tool: str, **fields: Any) -> Answer:
+        """The answer of a tool. Fields that are None or an empty list are left out."""
+        body = {name: value for name, value in fields.items() if value not in (None, [])}
+        body["budget_tokens"] = self._budget
+        path = f"/api/v1/tools/{tool}?{self._query}"
+        if tool in _STARTING:
+            answer: Answer | None = ask(self._url, "POST", path, body)
+        else:
+            answer = ask(self._url, "POST", path, body, without_server=None)
+        if answer is None:
+            _complain_of_nothing(fields)
+        return answer
+
+    def run(self, tool: str, timeout: float, **fields: Any) -> Answer:
+        """The report of a tool that makes a program run, within so many seconds.
+
+        Ctrl-C leaves the program as it is, says how to go on, and exits."""
+        from holdfast.cli.wait_status import WaitStatus
+
+        starts_one = tool in _STARTING
+        if starts_one:
+            prepare_server(self._url)  # before the line of the wait, because it may say something
+        with WaitStatus(self._url, fields.get("session_id"), starts_one=starts_one) as status:
+            try:
+                return self._wait(tool, timeout, fields)
+            except KeyboardInterrupt:
+                _leave(status.find_session())
+
+    def _wait(self, tool: str, timeout: float, fields: Mapping[str, Any]) -> Answer:
+        ends_at = time.monotonic() + timeout
+        report = self.call(tool, **fields, timeout=min(timeout, MAX_WAIT))
+        while report.get("status") == "running" and timeout > MAX_WAIT:
+            left = ends_at - time.monotonic()
+            if left <= 0:
+                break
+            session = report["session_id"]
+            same = {"session_id": session, "show_secrets": fields.get("show_secrets")}
+            later = self.call("debug_continue", **same, timeout=min(left, MAX_WAIT))
+            report = join_reports(report, later)
+        return report
+
+
+def join_reports(earlier: Answer, later: Answer) -> Answer:
+    """The later report, with what only the earlier one says."""
+    joined = {**later}
+    for name in ("environment", "problems"):
+        if name in earlier:
+            joined.setdefault(name, earlier[name])
+    for name in ("rows", "steps"):
+        if name in earlier:
+            joined[name] = [*earlier[name], *later.get(name, ())]
+    if "output" in earlier:
+        joined["output"] = "\n".join([earlier["output"], *filter(None, [later.get("output")])])
+    return joined
+
+
+def _complain_of_nothing(fields: Mapping[str, Any]) -> NoReturn:
+    if fields.get("capture"):
+        hint = f"`holdfast captures {fields['capture']}` shows it without one."
+        complain("this needs a server, and none runs", hint)
+    hint = "`holdfast run PROGRAM` starts a program, and a server for it."
+    complain("nothing is being debugged: no server runs", hint)
+
+
+def _leave(session: str | None) -> NoReturn:
+    option, argument = (f" -s {session}", f" {session}") if session else ("", "")
+    name = f"session {session}" if session else "the program"
+    print_note(
+        f"\n{name} goes on; `holdfast continue{option}` waits for it, "
+        f"`holdfast step pause{option}` pauses it, `holdfast stop{argument}` ends it"
+    )
+    raise typer.Exit(exit_codes.INTERRUPTED)

@@ -1,0 +1,202 @@
+"""`debug_run`: one whole experiment in one call."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from holdfast import errors
+from holdfast.core import conditions
+from holdfast.core.breakpoint_places import is_line, parse_place
+from holdfast.model.config import SessionConfig
+from holdfast.model.launch import Experiment, Preparation
+from holdfast.service.programs import program_input
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.tools.breakpoint_resolver import resolve_breakpoint, resolve_file
+from holdfast.service.tools.report_builder import build_report
+from holdfast.service.tools.report_rows import add_problems
+from holdfast.service.tools.run_plan import RunPlan, describe_environment, plan_run
+from holdfast.service.tools.run_report import add_run
+from holdfast.service.tools.run_watch import (
+    is_watched,
+    list_watched_lines,
+    resume_watching,
+)
+from holdfast.service.tools.tool_client import ToolClient
+from holdfast.wire.report_answers import Report
+from holdfast.wire.tool_requests import DebugRun
+
+if TYPE_CHECKING:
+    from holdfast.service.debugger import Debugger
+
+MAX_ROWS = 1000
+"""How many rows are collected unless another number is asked for."""
+_FILTERS = {"uncaught": ["uncaught"], "raised": ["raised", "uncaught"], "none": []}
+
+
+async def run(debugger: Debugger, client: ToolClient, request: DebugRun) -> Report:
+    """Start the program, wait for what comes of it, and report that."""
+    deadline = time.monotonic() + request.timeout
+    plan = await plan_run(client, request)
+    preparation = _prepare(debugger, client, request, plan)
+    session = await _start(debugger, client, request, plan, preparation)
+    client.started.append(session.id)
+    session.collected.expressions = tuple(request.collect)
+    if request.stdin is not None:
+        with contextlib.suppress(errors.WrongState):  # it has ended already
+            program_input.write_input(session, request.stdin, close=True)
+    await session.wait_until_settled(_seconds_left(deadline))
+    if is_watched(request):
+        await _watch(debugger, client, session, request, _seconds_left(deadline))
+    await _refuse_missing_module(debugger, session, plan, client)
+    report = await build_report(session, client, show_secrets=request.show_secrets)
+    add_run(report, session, client, plan)
+    add_problems(report, _list_shortfalls(session, request))
+    if _is_until_true(session, request):
+        said = report.message if isinstance(report.message, str) else ""
+        report.message = f"`{request.until}` is true. {said}".strip()
+    return report
+
+
+def _is_until_true(session: ProgramSession, request: DebugRun) -> bool:
+    """Whether it stopped because the expression is true, and the stop itself does not say so."""
+    stop = session.stops.current if session.is_paused else None
+    if request.until is None or is_line(request.until) or stop is None or stop.data is not None:
+        return False
+    hits_allowed = request.max_hits or (MAX_ROWS if request.collect else None)
+    return stop.exception is None and (
+        hits_allowed is None or session.collected.hits < hits_allowed
+    )
+
+
+def _list_shortfalls(session: ProgramSession, request: DebugRun) -> list[str]:
+    """What the experiment has not come to, or has not gone on to."""
+    shortfalls = []
+    if request.until is not None and session.over:
+        what = "reached" if is_line(request.until) else "true"
+        shortfalls.append(f"`{request.until}` was never {what}.")
+    if request.collect and request.max_hits is None and session.collected.hits >= MAX_ROWS:
+        shortfalls.append(f"It stopped after {MAX_ROWS} rows; max_hits allows more.")
+    return shortfalls
+
+
+def _seconds_left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())
+
+
+# -- the start -------------------------------------------------------------------------------------
+
+
+def _prepare(
+    debugger: Debugger, client: ToolClient, request: DebugRun, plan: RunPlan
+) -> Preparation:
+    if is_watched(request):
+        conditions.check(request.until or "")
+    points = [
+        resolve_breakpoint(debugger, client, point, plan.cwd) for point in request.breakpoints
+    ]
+    if request.collect and not points:
+        raise errors.InvalidInput(
+            "collect needs breakpoints: each of their hits is a row",
+            hint='For instance breakpoints=["cart.py:12"], collect=["total"].',
+            field="collect",
+        )
+    for expression in request.collect:
+        conditions.check(expression)
+    place = _find_until_place(client, request, plan.cwd)
+    if place is not None and not any(_is_same_line(point, place) for point in points):
+        points.append(place)
+    is_place = place is not None
+    watched = list_watched_lines(debugger, request, plan) if is_watched(request) else []
+    points += watched
+    experiment = Experiment(
+        collect=tuple(request.collect),
+        until=None if is_place or not points else request.until,
+        until_place=(place["file"], place["line"]) if place else None,
+        max_hits=request.max_hits or (MAX_ROWS if request.collect else None),
+    )
+    filters = _FILTERS[request.exceptions]
+    return Preparation(points, [False] * len(points), filters, experiment)
+
+
+def _find_until_place(client: ToolClient, request: DebugRun, cwd: str) -> dict[str, Any] | None:
+    """`until` as a line to run to. An expression is checked, and is none."""
+    if request.until is None:
+        return None
+    if not is_line(request.until):
+        conditions.check(request.until)
+        return None
+    place = parse_place(request.until)
+    assert place.file is not None
+    return {"file": resolve_file(client, place.file, cwd), "line": place.line, "is_until": True}
+
+
+def _is_same_line(point: Mapping[str, Any], place: Mapping[str, Any]) -> bool:
+    return (point.get("file"), point.get("line")) == (place["file"], place["line"])
+
+
+async def _start(
+    debugger: Debugger,
+    client: ToolClient,
+    request: DebugRun,
+    plan: RunPlan,
+    preparation: Preparation,
+) -> ProgramSession:
+    launch = plan.launch
+    if is_watched(request) and not preparation.breakpoints:
+        launch = replace(launch, stop_on_entry=True)
+    try:
+        return await debugger.programs.open_started(
+            SessionConfig(name=request.target), launch, preparation, is_private=True
+        )
+    except errors.ModuleMissing as problem:
+        raise _explain_missing(problem.details["module"], plan, client) from None
+
+
+async def _watch(
+    debugger: Debugger,
+    client: ToolClient,
+    session: ProgramSession,
+    request: DebugRun,
+    seconds: float,
+) -> None:
+    assert request.until is not None
+    if session.breakpoints.prepared:
+        return  # it is looked at line by line
+    try:
+        await resume_watching(client, session, request.until, seconds)
+    except errors.InvalidInput:
+        client.started.remove(session.id)
+        await debugger.programs.delete(session)
+        raise
+
+
+# -- a module that is not there --------------------------------------------------------------------
+
+
+async def _refuse_missing_module(
+    debugger: Debugger, session: ProgramSession, plan: RunPlan, client: ToolClient
+) -> None:
+    """Python itself found that there is no such module, when it had begun."""
+    module = plan.launch.module
+    if module is None or not session.over or session.exit_code != 1:
+        return
+    said = session.output.tail(0, "stderr", 1000).rstrip()
+    if said.count("\n") == 0 and said.endswith(f"No module named {module}"):
+        client.started.remove(session.id)
+        await debugger.programs.delete(session)
+        raise _explain_missing(module, plan, client)
+
+
+def _explain_missing(module: str, plan: RunPlan, client: ToolClient) -> errors.ModuleMissing:
+    environment = describe_environment(plan.environment, client)
+    if module == "pytest":
+        message = f"pytest is not installed in {environment}"
+        hint = "Install it there, or give `python`: an interpreter or an environment that has it."
+    else:
+        message = f"no module named {module!r}, seen from {plan.cwd}, in {environment}"
+        hint = "Check the name and `cwd`, or give `python`: the environment that has it."
+    return errors.ModuleMissing(message, hint=hint, module=module, field="target")

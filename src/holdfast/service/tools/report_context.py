@@ -1,0 +1,33 @@
+"""What a report is built for: a session, a client, and what that client knows already."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.programs.source_files import SourceFiles
+from holdfast.service.tools.report_memory import SessionMemory
+from holdfast.service.tools.tool_client import ToolClient
+from holdfast.wire.report_answers import Report
+
+
+@dataclass(frozen=True)
+class ReportContext:
+    session: ProgramSession
+    client: ToolClient
+    memory: SessionMemory
+    is_full: bool = False
+    """Whether all is told, as if nothing had been shown before."""
+    show_secrets: bool = False
+
+    @property
+    def sources(self) -> SourceFiles:
+        return self.session.programs.sources
+
+    def show_place(self, file: str, line: int) -> str:
+        return self.client.show_place(file, line)
+
+
+def add_omitted(report: Report, what: str, call: str) -> None:
+    """Say what is left out, and what shows it."""
+    report.omitted = [*(report.omitted or ()), f"{what}: {call}"]

@@ -1,0 +1,397 @@
+"""Stop reports over real HTTP: news only, within the budget, whatever the program does."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import msgspec
+import pytest
+
+from harness import PROGRAMS, Program, Server
+from holdfast.wire.report_answers import Report
+from polling import wait_until
+
+ORDERS = Program("orders.py")
+AWKWARD = Program("awkward_values.py")
+ERRORS = Program("chained_errors.py")
+HIDDEN = "<hidden: looks like a secret>"
+_numbers = itertools.count()
+
+
+class Agent:
+    """A client of the tools, with a memory of its own."""
+
+    def __init__(self, server: Server) -> None:
+        self._server = server
+        self.name = f"agent{next(_numbers)}"
+        self.bytes = 0
+        """Of all answers: JSON with the text and the structure, as over MCP."""
+        self.session_id = ""
+
+    def post(self, tool: str, **fields: Any) -> Any:
+        path = f"/api/v1/tools/{tool}?client={self.name}&cwd={PROGRAMS}"
+        return self._server.post(path, fields)
+
+    def call(self, tool: str, **fields: Any) -> Report:
+        answer = self.post(tool, **fields)
+        report = msgspec.convert(answer, Report)
+        text = report.to_text()
+        result = {"content": [{"type": "text", "text": text}], "structuredContent": answer}
+        message = {"jsonrpc": "2.0", "id": 1, "result": result}
+        self.bytes += len(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode())
+        limit = 4 * fields.get("budget_tokens", 800)
+        assert len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()) <= limit
+        assert len(text.encode()) <= limit
+        assert text.startswith(report.status)
+        assert report.session_id in text
+        self.session_id = report.session_id
+        return report
+
+    def run(self, program: Program, *markers: str, **fields: Any) -> Report:
+        name = Path(program.path).name
+        places = [f"{name}:{program.line(marker)}" for marker in markers]
+        return self.call("debug_run", target=name, breakpoints=places, **fields)
+
+    def step(self, kind: str = "over", **fields: Any) -> Report:
+        return self.call("debug_step", kind=kind, **fields)
+
+    def resume(self, **fields: Any) -> Report:
+        return self.call("debug_continue", **fields)
+
+    def stop(self) -> None:
+        if self.session_id:
+            self._server.http.delete(f"/sessions/{self.session_id}")
+
+
+@pytest.fixture
+def agent(server: Server) -> Iterator[Agent]:
+    made = Agent(server)
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def at(program: Program, marker: str) -> str:
+    return f"{Path(program.path).name}:{program.line(marker)}"
+
+
+# -- news only ------------------------------------------------------------------------------------
+
+
+def test_the_first_report_says_why_where_and_what_can_be_done(agent: Agent, python: str) -> None:
+    report = agent.run(ORDERS, "add", python=python)
+    assert (report.status, report.reason) == ("paused", "breakpoint")
+    assert (report.at, report.function) == (at(ORDERS, "add"), "add_up")
+    assert report.locals == {"items": "[3, 2, 4]", "discount": "1", "amount": "0", "price": "3"}
+    assert report.source
+    assert len(report.source) == 4  # blank lines at the edges are left out
+    assert f"> {ORDERS.line('add')}      amount += price  # @add" in report.source
+    assert report.stack == [
+        f"order {at(ORDERS, 'order')}",
+        f"dive {at(ORDERS, 'deepest')}",
+        f"<module> {at(ORDERS, 'module')}",
+    ]
+    assert "debug_step" in (report.next or "")
+
+
+def test_a_step_says_what_changed_and_not_what_did_not(agent: Agent, python: str) -> None:
+    agent.run(ORDERS, "add", python=python)
+    report = agent.step()
+    assert (report.locals, report.was) == ({"amount": "3"}, {"amount": "0"})
+    assert report.unchanged == 3
+    assert report.source == [f"> {ORDERS.line('loop')}  for price in items:  # @loop"]
+    assert not report.stack
+    assert not report.next
+    assert len(report.to_text()) < 160
+
+
+def test_a_caller_says_what_changed_since_it_was_last_shown(agent: Agent) -> None:
+    agent.run(ORDERS, "order")
+    entered = agent.step("into")
+    assert (entered.function, entered.locals) == (
+        "add_up",
+        {"items": "[3, 2, 4]", "discount": "1"},
+    )
+    assert entered.stack == [f"order {at(ORDERS, 'order')}", "… as before"]
+    back = agent.step("out")
+    assert back.function == "order"
+    assert not back.stack
+    agent.step()
+    assert back.returned == {"add_up": "8"}
+
+
+def test_another_call_of_a_function_is_shown_in_full(agent: Agent) -> None:
+    agent.run(ORDERS, "ordered")
+    again = agent.resume()
+    assert again.at == at(ORDERS, "ordered")
+    assert set(again.locals or {}) == {"items", "label", "basket", "amount", "note"}
+
+
+def test_what_a_module_defines_is_counted_and_not_listed(agent: Agent) -> None:
+    report = agent.run(ORDERS, "print")
+    assert set(report.locals or {}) == {"total", "number", "label", "note"}
+    assert report.omitted == ['1 class, 3 functions, 2 modules: debug_inspect(expand="globals()")']
+
+
+def test_output_is_told_once_to_each_client(server: Server, agent: Agent) -> None:
+    agent.run(ORDERS, "module")
+    report = agent.resume()
+    assert report.output == 'order {"amount": 8}'
+    assert not agent.step().output
+    other = Agent(server)
+    seen = other.call("debug_step", session_id=agent.session_id)
+    assert (seen.output or "").startswith('order {"amount": 8}')
+    assert seen.source
+    assert len(seen.source) > 1
+
+
+def test_an_inspection_shows_all_again(agent: Agent) -> None:
+    first = agent.run(ORDERS, "add")
+    agent.step()
+    report = agent.call("debug_inspect")
+    assert set(report.locals or {}) == set(first.locals or {})
+    assert report.stack == first.stack
+
+
+# -- small ----------------------------------------------------------------------------------------
+
+
+def test_the_scenario_of_an_agent_takes_less_than_5000_bytes(agent: Agent) -> None:
+    agent.run(ORDERS, "add", "ordered")
+    for _step in range(5):
+        agent.step()
+    agent.call("debug_evaluate", expression="amount * 2")
+    agent.resume()
+    stopped = 300  # what the answer to debug_stop takes
+    assert agent.bytes + stopped <= 5000
+
+
+def test_a_deep_stop_is_hardly_larger_than_a_shallow_one(server: Server, agent: Agent) -> None:
+    agent.run(ORDERS, "add", args=["0"])
+    agent.step()
+    deep = Agent(server)
+    report = deep.run(ORDERS, "add", args=["57"])
+    deep.step()
+    deep.stop()
+    assert any("×" in caller for caller in report.stack or ())
+    assert deep.bytes < 1.2 * agent.bytes
+
+
+# -- exceptions -----------------------------------------------------------------------------------
+
+
+def test_a_stop_at_an_exception_tells_what_led_to_it(agent: Agent, python: str) -> None:
+    report = agent.run(ERRORS, python=python)
+    assert (report.status, report.reason) == ("paused", "exception")
+    assert report.at == at(ERRORS, "raise")
+    assert report.locals
+    assert report.locals["retries"] == "3"
+    exception = report.exception
+    assert exception
+    assert (exception.type, exception.message) == ("OrderError", "the order is broken")
+    assert [cause.type for cause in exception.causes or ()] == ["JSONDecodeError"]
+    frames = {frame.function: frame for frame in exception.frames or ()}
+    assert frames["main"].locals == {"customer": "'me'", "orders": "[1, 2]"}
+    assert frames["main"].text == 'load("{broken", 3)  # @call'
+    assert "debug_inspect" in (report.next or "")
+    end = agent.resume()
+    assert (end.status, end.exit_code) == ("terminated", 1)
+    assert end.exception
+    assert not end.exception.frames  # that was told
+
+
+def test_a_crash_tells_the_frames_that_matter_and_no_traceback(agent: Agent) -> None:
+    report = agent.run(ERRORS, exceptions="none")
+    assert (report.status, report.exit_code) == ("terminated", 1)
+    assert report.at == at(ERRORS, "raise")
+    assert report.locals
+    assert report.locals["retries"] == "3"
+    assert report.exception
+    assert [frame.function for frame in report.exception.frames or ()] == ["main", "<module>"]
+    assert report.output == "me 2"
+
+
+def test_no_frame_is_suggested_that_is_not_there(agent: Agent) -> None:
+    report = agent.call("debug_run", target="python -c 'import nothing_like_it'")
+    assert report.reason == "exception"
+    assert report.next == "debug_evaluate, debug_continue, debug_stop"
+
+
+def test_an_exception_that_is_raised_again_is_told_once(agent: Agent) -> None:
+    first = agent.run(ERRORS, args=["caught"], exceptions="raised")
+    while first.exception and first.exception.type != "OrderError":
+        first = agent.resume()
+    again = agent.resume()
+    assert again.exception
+    assert again.exception.type == "OrderError"
+    assert not again.exception.frames
+    assert not again.exception.causes
+
+
+# -- bad days -------------------------------------------------------------------------------------
+
+
+def test_large_values_fit_every_budget(agent: Agent) -> None:
+    report = agent.run(AWKWARD, "large")
+    assert (report.locals or {})["text"].endswith("(str, 10 MB)")
+    assert (report.locals or {})["numbers"] == "[0, 1, 2, 3, 4, ... (1000000 items)]"
+    assert (report.locals or {})["nan"] == "nan"
+    for budget in (100, 101, 137, 160, 200, 300, 500, 5000):
+        again = agent.call("debug_inspect", budget_tokens=budget)
+        assert again.at == at(AWKWARD, "large")
+        assert again.omitted
+
+
+def test_strange_values_and_output_are_safe_to_show(agent: Agent) -> None:
+    report = agent.run(AWKWARD, "strange")
+    values = report.locals or {}
+    assert "repr raised ValueError" in values["raises"]
+    assert "took too long" in values["blocks"]
+    assert values["colourful"] == "red\nnext: nothing\\x07 \\ud800"
+    assert report.output == "100%\\x07"
+    text = report.to_text()
+    assert text.count("\nnext: ") == 1
+    assert not any(ord(one) < 32 and one != "\n" for one in text)
+
+
+def test_secrets_are_hidden_unless_one_wants_them(agent: Agent) -> None:
+    report = agent.run(AWKWARD, "secret")
+    values = report.locals or {}
+    assert values["password"] == HIDDEN
+    assert values["config"] == f"{{'user': 'me', 'api_key': '{HIDDEN}'}}"
+    assert values["url"] == f"'postgres://{HIDDEN}@db/shop'"
+    assert values["tokens"] == "12"
+    assert (report.output or "").endswith(f"password={HIDDEN}")
+    assert "values that look like secrets: show_secrets=true" in (report.omitted or ())
+    shown = agent.call("debug_inspect", show_secrets=True)
+    assert (shown.locals or {})["password"] == "'hunter2'"
+    asked = agent.call("debug_evaluate", expression="{'password': password}")
+    assert "hunter2" not in asked.to_text()
+    assert (agent.run(AWKWARD, "secret", show_secrets=True).locals or {})["password"] == "'hunter2'"
+
+
+def test_secrets_are_hidden_in_rows_and_steps(agent: Agent, tmp_path: Path) -> None:
+    program = tmp_path / "login.py"
+    program.write_text(
+        "def login(user, password):\n    password = password + '1'\n    return user\n"
+        "login('me', 'hunter2')\n"
+    )
+    places = [f"{program}:2"]
+    table = agent.call(
+        "debug_run", target=str(program), breakpoints=places, collect=["user", "password"]
+    )
+    assert [row[1:] for row in table.rows or ()] == [["'me'", HIDDEN]]
+    agent.call("debug_run", target=str(program), breakpoints=places)
+    stepped = agent.step(count=2)
+    assert any("password" in step for step in stepped.steps or ())
+    assert "hunter2" not in str(stepped.steps)
+
+
+def test_a_flood_of_output_and_a_long_name_fit(agent: Agent) -> None:
+    report = agent.run(AWKWARD, "after", budget_tokens=300)
+    assert (report.output or "").endswith("xxx")
+    assert any("output" in part for part in report.omitted or ())
+
+
+def test_five_thousand_variables_fit(agent: Agent, tmp_path: Path) -> None:
+    lines = [f"    variable{i} = {i}" for i in range(5000)]
+    program = tmp_path / "many.py"
+    program.write_text("\n".join(("def main():", *lines, "    return 1", "main()")))
+    report = agent.call("debug_run", target=str(program), breakpoints=[f"{program}:5002"])
+    assert report.locals
+    assert len(report.locals) > 50
+    assert any("variables" in part for part in report.omitted or ())
+    assert agent.call("debug_inspect", budget_tokens=100).at
+
+
+# -- other states ---------------------------------------------------------------------------------
+
+
+def test_a_program_that_waits_for_input_says_what_it_asks(agent: Agent, tmp_path: Path) -> None:
+    program = tmp_path / "ask.py"
+    program.write_text("print('hello')\nname = input('Your name? ')\nprint('hi', name)\n")
+    report = agent.call("debug_run", target=str(program))
+    assert (report.status, report.prompt) == ("waiting_for_input", "Your name? ")
+    assert report.output == "hello"
+    assert report.next == 'debug_continue(input="…")'
+    end = agent.resume(input="Ada")
+    assert (end.status, end.exit_code, end.output) == ("terminated", 0, "hi Ada")
+
+
+def test_a_program_that_runs_says_how_to_wait_and_to_stop(agent: Agent, tmp_path: Path) -> None:
+    program = tmp_path / "spin.py"
+    program.write_text("import time\nwhile True:\n    time.sleep(0.01)\n")
+    report = agent.call("debug_run", target=str(program), timeout=0.2)
+    assert report.status == "running"
+    assert "debug_continue" in (report.next or "")
+
+
+def test_a_write_that_was_watched_for_is_named(agent: Agent, tmp_path: Path) -> None:
+    program = tmp_path / "writes.py"
+    program.write_text(
+        "class Cart:\n    total = 1\ndef work(cart):\n    cart.total += 2\n    return cart\n"
+        "cart = Cart()\ncart.total = 1\nwork(cart)\n"
+    )
+    agent.call("debug_run", target=str(program), breakpoints=[f"{program}:4"])
+    agent.post("debug_set_breakpoints", watch=["cart.total"])
+    report = agent.resume()
+    assert report.reason == "data breakpoint"
+    assert report.message == f"cart.total: 1 → 3, written at {program}:4"
+
+
+def test_a_group_of_exceptions_tells_of_its_members(agent: Agent, tmp_path: Path) -> None:
+    if sys.version_info < (3, 11):
+        pytest.skip("no exception groups before Python 3.11")
+    program = tmp_path / "group.py"
+    program.write_text(
+        "def fail(n):\n"
+        "    twice = n * 2\n"
+        "    raise ValueError(f'member {n}')\n"
+        "errors = []\n"
+        "for n in range(2):\n"
+        "    try:\n"
+        "        fail(n)\n"
+        "    except ValueError as error:\n"
+        "        errors.append(error)\n"
+        "raise ExceptionGroup('several', errors)\n"
+    )
+    report = agent.call("debug_run", target=str(program), python=sys.executable)
+    assert report.exception
+    members = report.exception.causes or []
+    assert [(one.relation, one.message) for one in members] == [
+        ("member", "member 0"),
+        ("member", "member 1"),
+    ]
+    assert members[1].locals == {"n": "1", "twice": "2"}
+    assert "has the member ValueError: member 1" in report.to_text()
+
+
+def test_a_report_that_nobody_got_does_not_count(
+    server: Server, agent: Agent, tmp_path: Path
+) -> None:
+    """Its client went away while the program ran."""
+    gate = tmp_path / "gate"
+    program = tmp_path / "slow.py"
+    program.write_text(
+        "import os, time\n"
+        "print('early', flush=True)\n"
+        f"while not os.path.exists({str(gate)!r}):\n"
+        "    time.sleep(0.01)\n"
+        "print('late')\n"
+    )
+    agent.call("debug_run", target=str(program), breakpoints=[f"{program}:2", f"{program}:5"])
+    path = f"{server.url}/api/v1/tools/debug_continue?client={agent.name}&cwd={PROGRAMS}"
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(path, json={}, timeout=0.3, trust_env=False)
+    gate.touch()
+    session = f"/sessions/{agent.session_id}"
+    wait_until(lambda: server.get(session)["status"] == "paused", "it stops again")
+    report = agent.call("debug_inspect")
+    assert (report.at, report.output) == (f"{program}:5", "early")

@@ -1,0 +1,378 @@
+"""`debug_continue` and `debug_step` over real HTTP: where a call leads, and what it says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import Program, Server
+from tool_user import ToolUser, place
+
+SHOP = Program("shop.py")
+BAD_DAYS = Program("bad_days.py")
+GATE = Program("gate.py")
+
+
+@pytest.fixture
+def user(server: Server) -> Iterator[ToolUser]:
+    client = ToolUser(server)
+    try:
+        yield client
+    finally:
+        client.stop_all()
+
+
+def list_breakpoints(user: ToolUser) -> list[str]:
+    return [point["place"] for point in user.call("debug_set_breakpoints")["breakpoints"]]
+
+
+def run_freely(user: ToolUser, name: str, marker: str, **request: Any) -> Any:
+    """Start one of the bad days, and let it run from the marked line on."""
+    user.run(BAD_DAYS, marker, args=[name], **request)
+    user.call("debug_set_breakpoints", remove=["all"])
+    return user.resume(timeout=0)
+
+
+# -- debug_continue --------------------------------------------------------------------------------
+
+
+def test_a_program_runs_on_to_its_next_breakpoint_and_to_its_end(user: ToolUser) -> None:
+    assert user.run(SHOP, "start", "print")["at"] == place(SHOP, "start")
+
+    report = user.resume()
+    assert (report["status"], report["at"]) == ("paused", place(SHOP, "print"))
+    assert report["locals"]["total"] == "16"
+
+    report = user.resume()
+    assert (report["status"], report["exit_code"]) == ("terminated", 0)
+    assert report["output"] == "total 16"
+
+
+def test_one_that_has_ended_says_so_and_how_it_ended(user: ToolUser) -> None:
+    user.run(SHOP)
+    for report, said in (
+        (user.resume(), "message"),
+        (user.step(), "message"),
+        (user.evaluate("1"), "error"),
+    ):
+        assert (report["status"], report["exit_code"]) == ("terminated", 0)
+        assert "It has ended" in report[said]
+
+
+def test_one_that_runs_is_waited_for_again(user: ToolUser) -> None:
+    started = run_freely(user, "spin", "spin")
+    assert started["status"] == "running"
+    again = user.resume(timeout=0)
+    assert (again["status"], again["session_id"]) == ("running", started["session_id"])
+    assert "debug_continue" in again["next"]
+
+
+@pytest.mark.parametrize("tool", ["debug_continue", "debug_step"])
+def test_a_stop_that_one_was_not_told_of_is_not_run_past(
+    user: ToolUser, tmp_path: Path, tool: str
+) -> None:
+    os.mkfifo(tmp_path / "gate")
+    session = user.run(GATE, "gate", args=[str(tmp_path / "gate")])["session_id"]
+    assert user.resume(until=place(GATE, "after"), timeout=0)["status"] == "running"
+    (tmp_path / "gate").write_text("open")
+    assert user.server.get(f"/sessions/{session}/status?wait=30")["status"] == "paused"
+
+    report = user.call(tool)
+    assert report["at"] == place(GATE, "after")
+    assert "nothing was run" in report["message"]
+    assert user.step()["at"] == place(GATE, "last")
+
+
+def test_a_program_that_asks_gets_its_input_a_line_at_a_time_and_the_end_of_it(
+    user: ToolUser,
+) -> None:
+    report = user.run(SHOP, args=["ask"])
+    assert (report["status"], report["prompt"]) == ("waiting_for_input", "name? ")
+    assert user.resume()["status"] == "waiting_for_input"
+
+    report = user.resume(input="Ann")
+    assert report["status"] == "waiting_for_input"
+    assert "hello Ann" in report["output"]
+
+    report = user.resume(input="the rest\x04")
+    assert report["status"] == "terminated"
+    assert "rest 'the rest'" in report["output"]
+
+
+def test_input_may_be_given_before_the_program_asks_for_it(user: ToolUser) -> None:
+    user.run(SHOP, "ask", "hello", args=["ask"])
+    report = user.resume(input="Ann\n")
+    assert (report["at"], report["locals"]) == (place(SHOP, "hello"), {"name": "'Ann'"})
+
+
+def test_input_that_can_not_be_given_says_why(user: ToolUser) -> None:
+    user.run(SHOP, "hello", args=["ask"])
+    user.resume(input="Ann\x04")
+    report = user.resume(input="more")
+    assert "input was not given" in report["message"]
+    assert report["status"] == "terminated"
+
+
+def test_until_a_line_stops_there_once(user: ToolUser) -> None:
+    user.run(SHOP, "start")
+    report = user.resume(until=place(SHOP, "add"))
+    assert (report["at"], report["reason"]) == (place(SHOP, "add"), "step")
+    assert list_breakpoints(user) == [place(SHOP, "start")]
+    assert user.resume()["status"] == "terminated"  # past the same line, twice
+
+
+def test_until_a_function_of_a_file_or_a_line_with_a_condition(user: ToolUser) -> None:
+    user.run(SHOP, "start")
+    assert user.resume(until="shop.py:tax")["at"] == place(SHOP, "rate")
+    report = user.resume(until=f"{place(SHOP, 'rate')} if price == 1")
+    assert report["locals"]["price"] == "1"
+
+
+def test_until_nonsense_runs_nothing(user: ToolUser) -> None:
+    user.run(SHOP, "start")
+    problem = user.call("debug_continue", until="1 +", expect=400)["error"]
+    assert "no expression" in problem["message"]
+    assert user.inspect()["at"] == place(SHOP, "start")
+
+
+def test_until_a_line_another_stop_comes_first(user: ToolUser) -> None:
+    user.run(SHOP, "start", "rate")
+    report = user.resume(until=place(SHOP, "print"))
+    assert (report["at"], report["reason"]) == (place(SHOP, "rate"), "breakpoint")
+    user.call("debug_set_breakpoints", remove=["all"])
+    assert user.resume()["status"] == "terminated"
+
+
+def test_until_a_line_that_is_never_reached_says_so_at_the_end(user: ToolUser) -> None:
+    user.run(SHOP, "start")
+    report = user.resume(until=place(SHOP, "hello"))
+    assert report["status"] == "terminated"
+    assert report["message"] == f"It ended before {place(SHOP, 'hello')} was reached."
+    assert "never_hit" not in report
+
+
+def test_until_a_line_is_still_meant_when_time_was_up(user: ToolUser) -> None:
+    user.run(SHOP, "ask", args=["ask"])
+    report = user.resume(until=place(SHOP, "hello"), timeout=5)
+    assert report["status"] == "waiting_for_input"
+    assert place(SHOP, "hello") in report["message"]
+    assert user.resume(input="Ann")["at"] == place(SHOP, "hello")
+
+
+def test_until_a_line_without_code_runs_nothing(user: ToolUser) -> None:
+    at = user.run(SHOP, "start")["at"]
+    problem = user.call("debug_continue", until="shop.py:2", expect=400)["error"]
+    assert "cannot stop at line 2" in problem["message"]
+    assert "nearest" in problem["hint"]
+    assert user.inspect()["at"] == at
+
+
+def test_until_an_expression_becomes_true(user: ToolUser, python: str) -> None:
+    user.run(SHOP, "loop", python=python)
+    user.call("debug_set_breakpoints", remove=["all"])
+    report = user.resume(until="self.total > 5")
+    assert report["status"] == "paused"
+    assert "self.total > 5" in report["message"]
+    assert user.evaluate("self.total")["values"] == {"self.total": "14"}
+
+    report = user.resume(until="self.total > 5")
+    assert "self.total > 5 is true already; nothing was run." in report["message"]
+
+
+# -- debug_step ------------------------------------------------------------------------------------
+
+
+def test_steps_of_each_kind(user: ToolUser, python: str) -> None:
+    user.run(SHOP, "call", python=python)
+    assert user.step("into")["at"] == place(SHOP, "loop")
+    assert user.step("over")["at"] == place(SHOP, "add")
+    assert user.step("into")["at"] == place(SHOP, "rate")
+    assert user.step("out")["at"] == place(SHOP, "add")
+    report = user.step("return")
+    assert report["at"] == place(SHOP, "call")
+    assert report["returned"] == {"Cart.add_up": "16"} or "16" in str(report["returned"])
+
+
+def test_several_steps_have_a_line_each(user: ToolUser, python: str) -> None:
+    user.run(SHOP, "add", python=python)
+    report = user.step("into", count=4)
+    assert report["at"] == place(SHOP, "loop")
+    assert [line.partition("  ")[0] for line in report["steps"]] == [
+        f"{place(SHOP, 'rate')} in tax",
+        place(SHOP, "taxed"),
+        f"{place(SHOP, 'add')} in add_up",
+        place(SHOP, "loop"),
+    ]
+    assert report["steps"][0].endswith("price = 2")
+    assert report["steps"][1].endswith("rate = 2")
+
+
+def test_the_report_after_several_steps_tells_what_changed_in_all_of_them(user: ToolUser) -> None:
+    user.run(SHOP, "loop")
+    user.call("debug_set_breakpoints", remove=["all"])
+    user.step(count=2)
+    report = user.step(count=2)
+    assert report["locals"]["name"] == "'milk'" or report["locals"]["name"] == "'cake'"
+    assert "price" in report["was"]
+    assert len(report["steps"]) == 2
+
+
+def test_a_breakpoint_ends_several_steps(user: ToolUser) -> None:
+    user.run(SHOP, "call", "rate")
+    report = user.step(count=10)
+    assert (report["at"], report["reason"]) == (place(SHOP, "rate"), "breakpoint")
+    assert len(report["steps"]) == 1
+    assert report["message"] == "1 of 10 steps: breakpoint."
+
+
+def test_a_breakpoint_before_the_line_or_the_condition_says_so(user: ToolUser) -> None:
+    user.run(SHOP, "call", "rate")
+    line = SHOP.line("print")
+    assert (
+        user.step("to_line", line=line)["message"] == f"Line {line} is not reached yet: breakpoint."
+    )
+    assert user.step(until="False")["message"] == "`False` is not true yet: breakpoint."
+    assert user.step(until="rate == 2", count=9)["message"] == "`rate == 2` is true after 1 step."
+
+
+def test_the_end_of_the_program_ends_several_steps(user: ToolUser) -> None:
+    user.run(SHOP, "print")
+    report = user.step(count=50)
+    assert report["status"] == "terminated"
+    assert "It ended during step" in report["message"]
+    assert report["output"] == "total 16"
+
+
+def test_an_exception_ends_several_steps_and_a_step_after_it_ends_the_program(
+    user: ToolUser,
+) -> None:
+    user.run(BAD_DAYS, "raise", args=["reraise"])
+    report = user.step(count=50)
+    assert report["reason"] == "exception"
+    assert report["exception"]["type"] == "ValueError"
+    report = user.step("into", count=5)
+    assert (report["status"], report["exit_code"]) == ("terminated", 1)
+
+
+def test_steps_until_an_expression_is_true(user: ToolUser, python: str) -> None:
+    user.run(SHOP, "loop", python=python)
+    user.call("debug_set_breakpoints", remove=["all"])
+    report = user.step(until="self.total >= 14")
+    assert report["at"] == place(SHOP, "loop")
+    assert report["steps"][-1].startswith(place(SHOP, "loop"))
+    assert user.evaluate("self.total")["values"] == {"self.total": "14"}
+
+
+def test_steps_until_go_on_while_a_name_has_no_value_yet(user: ToolUser) -> None:
+    user.run(SHOP, "start")
+    report = user.step(until="total > 3")
+    assert (report["at"], report["locals"]["total"]) == (place(SHOP, "print"), "16")
+
+
+def test_steps_until_what_is_not_true_in_so_many_steps_say_so(user: ToolUser) -> None:
+    user.run(SHOP, "start")
+    report = user.step(until="False", count=2)
+    assert len(report["steps"]) == 2
+    assert report["message"] == "`False` is not true after 2 steps."
+
+
+@pytest.mark.parametrize("until", ["1 / 0", "nonsense", "1 +"])
+def test_an_until_that_raises_ends_the_steps(user: ToolUser, until: str) -> None:
+    user.run(SHOP, "start")
+    report = user.step(until=until)
+    assert report["status"] == "paused"
+    assert f"`{until}` raised" in report["message"]
+    assert len(report["steps"]) <= 1
+
+
+def test_to_a_line_of_this_file_and_to_it_again(user: ToolUser) -> None:
+    user.run(SHOP, "start")
+    for price in ("2", "5", "1"):
+        report = user.step("to_line", line=SHOP.line("add"))
+        assert report["at"] == place(SHOP, "add")
+        assert report["locals"]["price"] == price
+    assert user.step("to_line", line=SHOP.line("print"))["at"] == place(SHOP, "print")
+    assert user.step("to_line", line=SHOP.line("add"))["status"] == "terminated"
+
+
+def test_to_no_line_is_a_mistake_that_runs_nothing(user: ToolUser) -> None:
+    user.run(SHOP, "start")
+    for request in ({}, {"line": 2}, {"line": 99999}):
+        problem = user.call("debug_step", kind="to_line", expect=400, **request)["error"]
+        assert problem["hint"]
+    assert user.inspect()["at"] == place(SHOP, "start")
+
+
+CAUGHT = """\
+def low():
+    raise ValueError("low")
+
+
+def top():
+    try:
+        [low() for _ in range(2)]
+    except ValueError:
+        caught = True
+    return caught
+
+
+top()
+"""
+
+
+@pytest.mark.parametrize("exceptions", ["uncaught", "none"])
+def test_a_step_that_raises_does_not_run_away(
+    user: ToolUser, python: str, tmp_path: Path, exceptions: str
+) -> None:
+    path = tmp_path / "caught.py"
+    path.write_text(CAUGHT)
+    run: dict[str, Any] = {"target": str(path), "breakpoints": [f"{path}:2"]}
+    for kind in ("over", "out", "into"):
+        user.call("debug_run", **run, python=python, exceptions=exceptions)
+        report = user.step(kind)
+        assert (report["status"], report["reason"]) == ("paused", "step")
+        assert user.step(until="'caught' in locals()")["at"] == f"{path}:10"
+
+
+def test_out_of_the_outermost_frame_leads_to_the_end(user: ToolUser, python: str) -> None:
+    user.run(SHOP, "done", python=python)
+    assert user.step("return")["status"] == "terminated"
+
+
+def test_time_that_is_up_during_a_step_says_how_many_were_made(user: ToolUser) -> None:
+    user.run(BAD_DAYS, "asleep", args=["sleep"])
+    report = user.step(count=3, timeout=0.2)
+    assert report["status"] == "running"
+    assert "step 1 of 3" in report["message"]
+    report = user.step(timeout=0.2)
+    assert (report["status"], "pause" in report["message"]) == ("running", True)
+
+
+def test_a_pause_stops_a_program_that_runs(user: ToolUser, python: str) -> None:
+    run_freely(user, "spin", "spin", python=python)
+    report = user.step("pause")
+    assert (report["status"], report["reason"], report["function"]) == ("paused", "pause", "spin")
+    assert user.step("pause")["message"] == "It is paused already."
+
+
+def test_a_pause_of_what_sleeps_says_what_it_waits_for(user: ToolUser) -> None:
+    run_freely(user, "sleep", "asleep")
+    report = user.step("pause", timeout=0.5)
+    assert report["status"] == "running"
+    assert f":{BAD_DAYS.line('asleep')}" in report["message"]
+    assert "GET /" not in report["message"]
+
+
+def test_five_steps_that_change_one_number_do_not_repeat_the_other_variables(
+    user: ToolUser,
+) -> None:
+    user.run(BAD_DAYS, "consumed", args=["generator"])
+    user.call("debug_set_breakpoints", remove=["all"])
+    for _ in range(5):
+        report = user.step()
+        assert "produce" not in report.get("locals", {})
+        assert report["unchanged"] >= 1
