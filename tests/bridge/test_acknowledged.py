@@ -3,36 +3,28 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.command_executor import CommandExecutor
-from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.loop_control import Control
 from holdfast.core.agent_breakpoints import Moment
 from holdfast.model.agent_commands import Command
-from holdfast.model.agent_events import COMMAND_EXECUTED, Event, LaneSummary
+from holdfast.model.agent_events import COMMAND_EXECUTED, MAIN, Event, LaneSummary
 
 MODEL = Moment("model", "m", 1, 0, {}, lambda: "{}")
 TOOL = Moment("tool", "write", 1, 0, {}, lambda: "{}")
 
 
 class Hasty:
-    """A loop that comes to its next call the moment it reads that a command was taken."""
+    """A loop that asks for what concerns it the moment it reads that a command was taken."""
 
-    def __init__(self, moment: Moment) -> None:
+    def __init__(self, ask: Callable[[Control], object]) -> None:
         self.control = Control(self)
-        self.stops: list[Stop | HoldDecision | None] = []
-        self._moment = moment
-        self.thread = threading.Thread(target=self._call)
-
-    def _call(self) -> None:
-        if self._moment is MODEL:
-            self.stops.append(self.control.stop_at_model(MODEL, {}, None))
-        else:
-            self.stops.append(self.control.stop_at_tool(TOOL, {}, "tool-1"))
+        self.answers: list[object] = []
+        self.thread = threading.Thread(target=lambda: self.answers.append(ask(self.control)))
 
     def emit(self, event: Event, /, **_more: object) -> int | None:
         if event[0] == COMMAND_EXECUTED:
@@ -46,22 +38,36 @@ class Hasty:
         return {"what": what, "lane": lane}
 
     def can_set(self, lane: str | None) -> bool:
-        return False
+        return True
 
     def list_lanes(self) -> list[LaneSummary]:
         return []
 
 
 @pytest.mark.parametrize(
-    ("moment", "command"),
+    ("command", "ask"),
     [
-        (MODEL, Command("pause", "c1", {})),
-        (TOOL, Command("breakpoint", "c1", {"action": "add", "on": "tool", "name": "write"})),
+        (Command("pause", "c1", {}), lambda control: control.stop_at_model(MODEL, {}, None)),
+        (
+            Command("breakpoint", "c1", {"action": "add", "on": "tool", "name": "write"}),
+            lambda control: control.stop_at_tool(TOOL, {}, "tool-1"),
+        ),
+        (
+            Command("set_variable", "c1", {"key": "depth", "value": 2}),
+            lambda control: control.take_settings(MAIN),
+        ),
+        (
+            Command("inject_message", "c1", {"role": "user", "content": "stop"}),
+            lambda control: control.take_injections(MAIN),
+        ),
     ],
+    ids=lambda value: value.type if isinstance(value, Command) else "",
 )
-def test_no_call_slips_by_between_the_word_and_the_deed(moment: Moment, command: Command) -> None:
-    loop = Hasty(moment)
+def test_a_command_counts_from_its_acknowledgement(
+    command: Command, ask: Callable[[Control], object]
+) -> None:
+    loop = Hasty(ask)
     CommandExecutor(loop.control).execute(command)
     loop.thread.join(10)
-    [stop] = loop.stops
-    assert stop is not None
+    [answer] = loop.answers
+    assert answer

@@ -151,6 +151,8 @@ def test_a_budget_is_kept_down_to_counts(tools: ToolCaller, application: Applica
 
 
 def test_what_is_not_there_is_said(tools: ToolCaller, application: Application) -> None:
-    assert "Till.price" in search(tools, application, function="nothing")["next"]
+    said = search(tools, application, function="prize")["next"]
+    assert said.startswith("No such call. Known functions: Till.price, ")
+    assert "Checkout.total" in said
     assert "no call" in tools.fail("calls_search", expect=404, call_id="x")["message"]
     assert "no session" in tools.fail("calls_search", expect=404, session_id="calls_x")["message"]

@@ -377,7 +377,7 @@ class Control:
                 self.release(stop, HoldDecision("raise", "agent", data))
 
     def take_injections(self, lane: str) -> list[Injection]:
-        if not self.injections:
+        if not self.injections and not self.is_executing:
             return []
         with self.lock:
             taken = [injection for injection in self.injections if injection.lane == lane]
@@ -385,7 +385,7 @@ class Control:
             return taken
 
     def take_settings(self, lane: str) -> list[Setting]:
-        if not self.settings:
+        if not self.settings and not self.is_executing:
             return []
         with self.lock:
             taken = [setting for setting in self.settings if setting.lane == lane]

@@ -100,10 +100,17 @@ class FunctionCatalog:
     def sessions_of(self, function: Function) -> list[str]:
         return sorted(self._sessions.get(function.id, ()))
 
+    def list_used(self, session_id: str | None) -> list[Function]:
+        """What a session called or registered; without one, what any session did."""
+        return [function for function in self.by_id.values() if self._is_used(function, session_id)]
+
+    def _is_used(self, function: Function, session_id: str | None) -> bool:
+        return session_id is None or session_id in self._sessions.get(function.id, ())
+
     async def list_counted(self, session_id: str | None) -> list[tuple[Function, int]]:
         """Every function with its number of calls."""
         return [
             (self.by_id.get(function.id, function), calls)
             for function, calls in await self._call_log.functions()
-            if session_id is None or session_id in self._sessions.get(function.id, ())
+            if self._is_used(function, session_id)
         ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from holdfast import errors
+from holdfast.service.calls.breakpoint_advice import suggest_functions
 from holdfast.service.calls.call_arguments import list_arguments
 from holdfast.service.tools.held_targets import list_frames, name_function
 from holdfast.service.tools.shown_texts import show_text, show_value
@@ -24,6 +25,7 @@ _NO_CALLS = (
     "Calls are recorded of objects that an application wraps: `from holdfast import with_debug`."
 )
 _TREE_LIMIT = 500
+_MAX_NAMES = 20
 
 
 async def search_calls(debugger: Debugger, client: ToolClient, request: SearchCalls) -> CallReport:
@@ -62,13 +64,16 @@ async def _list_calls(debugger: Debugger, request: SearchCalls) -> CallReport:
 
 
 def _describe_nothing(debugger: Debugger, request: SearchCalls) -> str:
-    functions = debugger.calls.functions.by_id.values()
-    known = [name_function(each.alias, each.qualname, each.name) for each in functions]
-    if not known:
+    functions = debugger.calls.functions.list_used(request.session_id)
+    if not functions:
         return _NO_CALLS
     if request.function is None:
         return "No recorded call fits."
-    return show_text(f"No such call. Functions that are known: {', '.join(known[:20])}.")
+    near = suggest_functions(request.function, functions)
+    names = [name_function(each.alias, each.qualname, each.name) for each in functions]
+    known = list(dict.fromkeys(near + names))
+    more = f" and {len(known) - _MAX_NAMES} more" if len(known) > _MAX_NAMES else ""
+    return show_text(f"No such call. Known functions: {', '.join(known[:_MAX_NAMES])}{more}.")
 
 
 def _build_call(debugger: Debugger, call: CallSummary, request: SearchCalls) -> ReportedCall:
