@@ -70,8 +70,8 @@ def _describe_nothing(debugger: Debugger, request: SearchCalls) -> str:
     if request.function is None:
         return "No recorded call fits."
     near = suggest_functions(request.function, functions)
-    names = [name_function(each.alias, each.qualname, each.name) for each in functions]
-    known = list(dict.fromkeys(near + names))
+    functions.sort(key=lambda each: (each.qualname or each.name) not in near)
+    known = [name_function(each.alias, each.qualname, each.name) for each in functions]
     more = f" and {len(known) - _MAX_NAMES} more" if len(known) > _MAX_NAMES else ""
     return show_text(f"No such call. Known functions: {', '.join(known[:_MAX_NAMES])}{more}.")
 
