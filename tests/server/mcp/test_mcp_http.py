@@ -130,6 +130,18 @@ def test_a_client_may_listen_and_end_its_session(server: Server) -> None:
     assert post(server, {**INITIALIZE, "method": "tools/list"}, **header).status_code == 404
 
 
+def test_an_answer_is_a_stream_only_for_those_who_want_progress(server: Server) -> None:
+    session = {"mcp-session-id": post(server, INITIALIZE).headers["mcp-session-id"]}
+    asked: dict[str, Any] = {"name": "debug_sessions", "arguments": {}}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked}
+    plain = post(server, call, **session)
+    assert plain.headers["content-type"] == "application/json"
+    asked["_meta"] = {"progressToken": 1}
+    streamed = post(server, call, **session)
+    assert streamed.headers["content-type"].startswith("text/event-stream")
+    assert read_message(streamed) == plain.json()
+
+
 def test_space_around_a_header_does_not_count(server: Server) -> None:
     session_id = post(server, INITIALIZE).headers["mcp-session-id"]
     header = {"content-type": "application/json", "mcp-session-id": f"  {session_id} \t"}

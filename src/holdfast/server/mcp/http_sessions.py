@@ -9,6 +9,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from holdfast.server.mcp.mcp_server import build_server
+from holdfast.server.mcp.plain_answers import PlainAnswers
 from holdfast.service.debugger import Debugger
 from holdfast.service.tools.tool_client import ToolClient
 
@@ -17,16 +18,20 @@ _MAX_SESSIONS = 256
 _SESSION_HEADER = "mcp-session-id"
 
 
-def build_manager(debugger: Debugger, *, is_loopback: bool) -> StreamableHTTPSessionManager:
+def build_manager(debugger: Debugger, *, is_loopback: bool) -> PlainAnswers:
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=is_loopback,
         allowed_hosts=[*_NAMES, *(f"{name}:*" for name in _NAMES)],
         allowed_origins=[f"http://{name}:*" for name in _NAMES],
     )
-    return StreamableHTTPSessionManager(
-        build_server(debugger, _HttpClients(debugger).find),
-        security_settings=security,
-        max_sessions=_MAX_SESSIONS,
+    server = build_server(debugger, _HttpClients(debugger).find)
+    return PlainAnswers(
+        lambda json_response: StreamableHTTPSessionManager(
+            server,
+            json_response=json_response,
+            security_settings=security,
+            max_sessions=_MAX_SESSIONS,
+        )
     )
 
 
