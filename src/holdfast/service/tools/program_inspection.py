@@ -178,7 +178,7 @@ async def _fill_values(report: Report, session: ProgramSession, request: DebugIn
             session, request.expand, request.frame, request.start, request.budget_tokens
         )
     except (errors.EvaluationFailed, errors.TimedOut) as problem:
-        report.values[request.expand] = problem.message
+        report.values[request.expand] = _show_failure(problem.message)
         return
     report.values.update(expanded.values)
     report.shapes.update(expanded.shapes)
@@ -206,16 +206,22 @@ async def _evaluate_one(session: ProgramSession, expression: str, frame: int) ->
     try:
         value = await session.inspection.evaluate(expression, frame, "watch", _EXPRESSION_SECONDS)
     except (errors.EvaluationFailed, errors.TimedOut) as problem:
-        return problem.message
+        return _show_failure(problem.message)
     return show_typed(value)
 
 
 def _render_watch(value: Mapping[str, Any]) -> str:
     if value.get("timed_out"):
-        return f"no value after {_EXPRESSION_SECONDS:g} s"
+        return _show_failure(f"no value after {_EXPRESSION_SECONDS:g} s")
     if value.get("skipped"):
-        return "not evaluated: the one before took too long"
-    return str(value.get("error") or show_typed(value))
+        return _show_failure("not evaluated: the one before took too long")
+    error = value.get("error")
+    return _show_failure(str(error)) if error else show_typed(value)
+
+
+def _show_failure(why: str) -> str:
+    """In place of a value. It looks like none, as in logged messages and collected rows."""
+    return f"<{why}>"
 
 
 # -- debug_evaluate --------------------------------------------------------------------------------
