@@ -249,6 +249,21 @@ def test_large_values_fit_every_budget(agent: Agent) -> None:
         assert again.omitted
 
 
+def test_a_large_value_of_a_caller_leaves_room_for_the_rest(agent: Agent, tmp_path: Path) -> None:
+    program = tmp_path / "large.py"
+    program.write_text(
+        "def main():\n    text = 'x' * 10**7\n    fail(1)\n\n"
+        "def fail(x):\n    raise ValueError(x)\n\nmain()\n"
+    )
+    report = agent.call("debug_run", target=str(program))
+    assert report.exception
+    assert report.exception.frames
+    values = report.exception.frames[0].locals
+    assert values
+    assert values["text"].endswith("… (str, 10 MB)")
+    assert len(values["text"]) <= 300
+
+
 def test_strange_values_and_output_are_safe_to_show(agent: Agent) -> None:
     report = agent.run(AWKWARD, "strange")
     values = report.locals or {}

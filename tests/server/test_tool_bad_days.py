@@ -46,10 +46,22 @@ def test_one_that_never_stops_can_be_looked_at_stopped_and_stepped(
     user: ToolUser, python: str
 ) -> None:
     assert run_freely(user, "spin", "spin", python=python)["status"] == "running"
-    assert user.resume(timeout=0.1)["status"] == "running"
+    waited = user.resume(timeout=0.1)
+    assert waited["status"] == "running"
+    assert "in spin" in waited["threads"][0]
     assert "in spin" in user.inspect()["threads"][0]
     assert user.step("pause")["function"] == "spin"
     assert len(user.step(count=20)["steps"]) == 20
+
+
+def test_many_steps_leave_room_for_the_rest(user: ToolUser) -> None:
+    begin(user, "spin", "spin")
+    user.call("debug_set_breakpoints", remove=["all"])
+    report = user.step(until="False", count=100)
+    assert report["message"] == "`False` is not true after 100 steps."
+    assert len(report["steps"]) == 20
+    assert report["omitted"][-1].startswith("80 earlier steps: ")
+    assert len(user.step(count=100, budget_tokens=4000)["steps"]) == 100
 
 
 def test_one_that_prints_without_end_shows_the_end_of_it(user: ToolUser) -> None:

@@ -32,6 +32,7 @@ _FEW_ENTRIES = 20
 """With fewer entries the rest is short, too."""
 _OUTPUT_SHARE = 6
 _MIN_PLACE = 60
+_MIN_MESSAGE = 120
 _MIN_NEXT = 60
 
 
@@ -136,7 +137,7 @@ class _Reduction:
         report.reason = self._cut(whole.reason)
         report.at = UNSET if whole.at is UNSET else cut_start(whole.at, self._place_size)
         report.function = self._cut(whole.function)
-        report.message = self._cut(whole.message)
+        report.message = self._cut(whole.message, _MIN_MESSAGE if self.limits.names else 0)
         report.error = self._cut(whole.error)
         report.environment = self._cut(whole.environment)
         report.prompt = self._cut(whole.prompt)
@@ -158,8 +159,8 @@ class _Reduction:
         call = _name_inspected(call, self.report.inspected)
         self._omitted.setdefault(call, []).append(what)
 
-    def _cut(self, text: str | UnsetType) -> str | UnsetType:
-        return UNSET if text is UNSET else cut(text, self.limits.value)
+    def _cut(self, text: str | UnsetType, minimum: int = 0) -> str | UnsetType:
+        return UNSET if text is UNSET else cut(text, max(minimum, self.limits.value))
 
     # -- values -----------------------------------------------------------------------------
 

@@ -16,10 +16,12 @@ from holdfast.service.run_options import RunOptions
 from holdfast.service.tools.breakpoint_resolver import resolve_breakpoint
 from holdfast.service.tools.program_choice import find_program
 from holdfast.service.tools.report_builder import build_report
+from holdfast.service.tools.report_context import add_omitted
 from holdfast.service.tools.step_run import StepRun
 from holdfast.service.tools.time_limit import TimeLimit
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.service.waitable import client_disconnected
+from holdfast.wire.plain_text import show_count
 from holdfast.wire.report_answers import Report
 from holdfast.wire.tool_requests import DebugContinue, DebugStep
 
@@ -33,6 +35,9 @@ _NOT_STARTED = "Its program was never started. debug_run starts one, in a sessio
 _STOPPED_MEANWHILE = "It has stopped meanwhile, which you were not told yet: nothing was run."
 _RUNS = 'It runs, and can be stepped when it is paused: debug_step(kind="pause") stops it.'
 _WAITS_FOR_INPUT = "It waits for input: debug_continue(input=…) gives it a line."
+_MORE_STEPS = "a larger budget_tokens keeps more"
+_MIN_STEPS = 5
+_TOKENS_PER_STEP = 40
 _UNTIL_NEEDS_A_STOP = (
     "It runs: an expression can be waited for from a stop only. `until` may be a `file:line`."
 )
@@ -155,8 +160,16 @@ async def step(debugger: Debugger, client: ToolClient, request: DebugStep) -> Re
         _give_up_untils(session)
     report = await _report(session, client, request.show_secrets, steps.message)
     if steps.is_several:
-        report.steps = steps.lines
+        _fill_steps(report, steps.lines, request.budget_tokens)
     return report
+
+
+def _fill_steps(report: Report, lines: list[str], budget_tokens: int) -> None:
+    """The last of many steps, which take only their share of the budget."""
+    kept = max(_MIN_STEPS, budget_tokens // _TOKENS_PER_STEP)
+    report.steps = lines[-kept:]
+    if len(lines) > kept:
+        add_omitted(report, show_count(len(lines) - kept, "earlier step"), _MORE_STEPS)
 
 
 async def _pause(session: ProgramSession, client: ToolClient, request: DebugStep) -> Report:

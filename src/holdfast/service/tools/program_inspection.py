@@ -60,11 +60,8 @@ async def _inspect_unpaused(
     session: ProgramSession, client: ToolClient, request: DebugInspect
 ) -> Report:
     report = await build_report(session, client, show_secrets=request.show_secrets, is_full=True)
-    if session.is_running and not session.wants_input:
-        threads = await list_threads(session, client)
-        if threads:
-            report.threads = threads
-            _add_message(report, _RUNS)
+    if report.threads:
+        _add_message(report, _RUNS)
     return report
 
 

@@ -21,6 +21,7 @@ from holdfast.service.tools.report_output import fill_output
 from holdfast.service.tools.report_rows import add_collected
 from holdfast.service.tools.report_secrets import hide_report_secrets
 from holdfast.service.tools.report_stop import fill_stop
+from holdfast.service.tools.running_view import list_threads
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.service.waitable import client_disconnected
 from holdfast.wire.plain_text import clean_line
@@ -28,6 +29,7 @@ from holdfast.wire.program_answers import ProgramStatus
 from holdfast.wire.report_answers import Report
 
 _END_SECONDS = 5.0
+_MAX_THREADS = 5
 _NOT_REACHED = frozenset({"Its line was never reached.", "Its function was never called."})
 
 _NEXT_AT_STOP = "debug_step, debug_continue, debug_evaluate"
@@ -77,6 +79,8 @@ async def _build(context: ReportContext) -> Report:
             report = Report(status=status.status, session_id=session.id)
     elif session.over:
         fill_end(report, status, context)
+    elif session.is_running and not session.wants_input:
+        report.threads = await _list_threads(context) or UNSET
     if status.message and not status.held_children:  # which are named below
         report.message = "\n".join(filter(None, (status.message, report.message or "")))
     if status.prompt is not UNSET:
@@ -86,6 +90,12 @@ async def _build(context: ReportContext) -> Report:
     _fill_next(report, status, context)
     memory.is_new = False
     return report
+
+
+async def _list_threads(context: ReportContext) -> list[str]:
+    """Where it is now, which says why it takes so long."""
+    threads = await list_threads(context.session, context.client)
+    return threads if context.is_full else threads[:_MAX_THREADS]
 
 
 def _fill_problems(report: Report, status: ProgramStatus, context: ReportContext) -> None:

@@ -132,9 +132,12 @@ def _build_frame(
     if frame["name"] == _MODULE:
         variables = [one for one in variables if report_values.name_noise(one) is None]
     report.shapes.update(report_values.list_shapes(variables))
+    values = report_values.show_all(variables)
+    if not context.is_full:
+        values, _ = report_values.shorten_all(values, variables, show_secrets=context.show_secrets)
     return ReportedFrame(
         at=context.show_place(frame["file"], frame["line"]),
         function=name_function(dict(frame)),
         text=cut(clean_line(text.strip()), _MAX_LINE) if text else UNSET,
-        locals=report_values.show_all(variables) or UNSET,
+        locals=values or UNSET,
     )

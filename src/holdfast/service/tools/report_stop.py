@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from msgspec import UNSET
 
-from holdfast.core.secret_values import hide_value
 from holdfast.model.location import Location
 from holdfast.model.stop import DataChange, Stop
 from holdfast.service.programs.program_session import ProgramSession
@@ -92,16 +91,9 @@ def _fill_variables(
 def _shorten_variables(
     report: Report, context: ReportContext, texts: dict[str, str], variables: Sequence[Variable]
 ) -> None:
-    """Long values, within a few lines. Secrets are hidden before, lest half of one remains."""
-    by_text = {report_values.show_value(variable): variable for variable in variables}
-    shown = {}
-    long = []
-    for name, text in texts.items():
-        safe = text if context.show_secrets else hide_value(name, text)
-        shown[name] = report_values.shorten_value(by_text[text], safe)
-        if shown[name] != safe:
-            long.append(name)
-    report.locals = shown
+    report.locals, long = report_values.shorten_all(
+        texts, variables, show_secrets=context.show_secrets
+    )
     if long:
         names = ", ".join(long[:_MAX_NAMED])
         add_omitted(report, f"{names} shortened", f'debug_inspect(expand="{long[0]}")')

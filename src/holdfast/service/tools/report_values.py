@@ -9,9 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from holdfast.core.secret_values import hide_value
 from holdfast.wire.plain_text import clean, clean_line, cut, cut_value, show_count, show_size
 
-MAX_SHOWN = 300
+_MAX_SHOWN = 300
 """Bytes of one value in a report that nobody asked to be full."""
 _MAX_NAME = 60
 _FUNCTIONS = frozenset({"function", "builtin_function_or_method", "method"})
@@ -51,7 +52,23 @@ def _show_bytes(variable: Variable, text: str) -> str:
 
 def shorten_value(variable: Variable, text: str) -> str:
     """A value within a line or a few, with its size if that does not show."""
-    return cut_value(text, show_shape(variable), MAX_SHOWN)
+    return cut_value(text, show_shape(variable), _MAX_SHOWN)
+
+
+def shorten_all(
+    texts: Mapping[str, str], variables: Iterable[Variable], *, show_secrets: bool
+) -> tuple[dict[str, str], list[str]]:
+    """Values within a few lines each, and which are shortened.
+
+    Secrets are hidden before, lest half of one remains."""
+    by_text = {show_value(variable): variable for variable in variables}
+    shown, long = {}, []
+    for name, text in texts.items():
+        safe = text if show_secrets else hide_value(name, text)
+        shown[name] = shorten_value(by_text[text], safe)
+        if shown[name] != safe:
+            long.append(name)
+    return shown, long
 
 
 def show_shape(variable: Variable) -> str:
