@@ -19,6 +19,7 @@ _HEADERS = {
     "accept": "application/json, text/event-stream",
 }
 _HANDSHAKE, _STATELESS = "2025-11-25", "2026-07-28"
+_PROGRESS = {"_meta": {"progressToken": 1}}
 _META = "io.modelcontextprotocol/"
 REST, TOOL = "a step over REST", "debug_step over REST"
 _WARM_UP = 20
@@ -46,8 +47,10 @@ def _list_ways(link: _Link) -> Iterator[tuple[str, Callable[[], object]]]:
     session = started["session_id"]
     yield REST, lambda: link.post(f"/sessions/{session}/step-over", {})
     yield TOOL, lambda: link.post("/tools/debug_step", {"session_id": session})
+    session_headers = link.shake_hands()
     for name, headers, meta in (
-        ("debug_step over /mcp, with a handshake", link.shake_hands(), {}),
+        ("debug_step over /mcp, with a handshake", session_headers, {}),
+        ("debug_step over /mcp, with a handshake and progress", session_headers, _PROGRESS),
         ("debug_step over /mcp, stateless", *_describe_stateless()),
     ):
         arguments = {"session_id": session}

@@ -130,6 +130,18 @@ def test_a_client_may_listen_and_end_its_session(server: Server) -> None:
     assert post(server, {**INITIALIZE, "method": "tools/list"}, **header).status_code == 404
 
 
+def test_a_call_waits_whatever_became_of_the_connections_before_it(server: Server) -> None:
+    with httpx.Client(base_url=server.url) as first:
+        hello = first.post("/mcp", json=INITIALIZE, headers=ACCEPT)
+    header = {"mcp-session-id": hello.headers["mcp-session-id"]}
+    for meta in ({}, {"_meta": {"progressToken": 1}}):
+        asked = {"name": "debug_run", "arguments": {"target": LOOP.path, "max_hits": 1}, **meta}
+        with httpx.Client(base_url=server.url, timeout=60) as other:
+            call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked}
+            answer = other.post("/mcp", json=call, headers={**ACCEPT, **header})
+        assert '"status":"terminated"' in answer.text
+
+
 def test_an_answer_is_a_stream_only_for_those_who_want_progress(server: Server) -> None:
     session = {"mcp-session-id": post(server, INITIALIZE).headers["mcp-session-id"]}
     asked: dict[str, Any] = {"name": "debug_sessions", "arguments": {}}

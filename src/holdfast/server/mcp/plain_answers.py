@@ -1,7 +1,7 @@
-"""Answers a request of the handshake era with a plain JSON body, where a stream would add nothing.
+"""Answers a request with a plain JSON body, where a stream would add nothing.
 
-The SDK answers every such request with an event stream, which costs a step half a millisecond. A
-stream is there for progress, and is needed only by a request that has a token for it.
+The SDK prepares an event stream for every request, which costs a step half a millisecond. A stream
+is there for progress, and only a request that has a token for it gets progress.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 _PROGRESS_TOKEN = b'"progressToken"'
 _SESSION_HEADER, _VERSION_HEADER = b"mcp-session-id", b"mcp-protocol-version"
-_VERSIONS = frozenset(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
+_VERSIONS = tuple(version.encode() for version in HANDSHAKE_PROTOCOL_VERSIONS)
 _CANCELLED = f'"code":{REQUEST_CANCELLED},'.encode()
 _is_plain: ContextVar[bool] = ContextVar("holdfast_mcp_plain_answer", default=False)
 
@@ -59,8 +59,8 @@ class PlainAnswers:
 def _may_be_plain(scope: Scope) -> bool:
     """Not the request that opens a session: the task of the session inherits what is set here."""
     headers = dict(scope["headers"])
-    is_handshake_era = headers.get(_VERSION_HEADER, min(_VERSIONS)) in _VERSIONS
-    return scope["method"] == "POST" and _SESSION_HEADER in headers and is_handshake_era
+    is_stateless = headers.get(_VERSION_HEADER, _VERSIONS[0]) not in _VERSIONS
+    return scope["method"] == "POST" and (is_stateless or _SESSION_HEADER in headers)
 
 
 async def _read_body(receive: Receive) -> list[Message]:

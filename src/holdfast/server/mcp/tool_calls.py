@@ -76,6 +76,9 @@ class _Call:
     async def wait(self, ctx: Context, title: str, timeout: float | None) -> ToolResult:
         """What comes of it. The agent is told from time to time that it still goes on."""
         waited = 0.0
+        connection = CLIENT_DISCONNECT.get()
+        if connection is not None:  # over HTTP
+            connection.add_done_callback(self._end_waits)
         try:
             while not (await asyncio.wait([self._task], timeout=PROGRESS_SECONDS))[0]:
                 waited += PROGRESS_SECONDS
@@ -83,11 +86,18 @@ class _Call:
         except asyncio.CancelledError:
             self._leave()
             raise
+        finally:
+            if connection is not None:
+                connection.remove_done_callback(self._end_waits)
         return self._task.result()
 
+    def _end_waits(self, _connection: asyncio.Future[None] | None = None) -> None:
+        """Nobody waits for the operation any more: it comes to its end."""
+        if not self._gone.done():
+            self._gone.set_result(None)
+
     def _leave(self) -> None:
-        """End its waits, as if the agent's connection were lost."""
-        self._gone.set_result(None)
+        self._end_waits()
         _left[self._task] = self._client
         self._task.add_done_callback(_forget)
 
