@@ -9,7 +9,7 @@ from typing import get_args, get_type_hints
 import pytest
 
 from holdfast.model.decision import names_at
-from holdfast.service.tools.agent_tools import FIELDS_OF as COMMAND_FIELDS
+from holdfast.service.tools.agents.agent_tools import FIELDS_OF as COMMAND_FIELDS
 from holdfast.service.tools.tool_table import TOOLS
 from holdfast.wire import tool_requests as requests
 from holdfast.wire.hold_reports import FIELDS_OF as ACTION_FIELDS

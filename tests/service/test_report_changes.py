@@ -6,9 +6,9 @@ from typing import Any
 
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop
-from holdfast.service.tools.report_changes import Changes, describe_changes, note_variables
-from holdfast.service.tools.report_memory import ReportMemory, SessionMemory
-from holdfast.service.tools.report_values import show_shape, show_value
+from holdfast.service.tools.reports.report_changes import Changes, describe_changes, note_variables
+from holdfast.service.tools.reports.report_memory import ReportMemory, SessionMemory
+from holdfast.service.tools.reports.report_values import show_shape, show_value
 
 
 def variable(name: str, value: object, **facts: Any) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from typing import Any, cast
 
 from holdfast.model.location import Location
 from holdfast.model.stop import Stop
-from holdfast.service.tools import report_places
-from holdfast.service.tools.report_context import ReportContext
-from holdfast.service.tools.report_memory import SessionMemory
+from holdfast.service.tools.reports import report_places
+from holdfast.service.tools.reports.report_context import ReportContext
+from holdfast.service.tools.reports.report_memory import SessionMemory
 from holdfast.service.tools.tool_client import ToolClient
 
 

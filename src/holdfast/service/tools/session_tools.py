@@ -11,7 +11,7 @@ from holdfast.model.session_state import State
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.programs.status_builder import name_reason
 from holdfast.service.session import Session
-from holdfast.service.tools.program_choice import find_program
+from holdfast.service.tools.programs.program_choice import find_program
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.capture_answers import CaptureSummary
 from holdfast.wire.plain_text import clean_line

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from holdfast.service.tools.report_memory import ReportMemory
+from holdfast.service.tools.reports.report_memory import ReportMemory
 from holdfast.wire.plain_text import clean_line
 
 

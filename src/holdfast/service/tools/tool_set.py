@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from holdfast import errors
 from holdfast.model.session_state import State
 from holdfast.service.tools.error_hints import name_tools
-from holdfast.service.tools.report_secrets import hide_report_secrets
+from holdfast.service.tools.reports.report_secrets import hide_report_secrets
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.service.tools.tool_table import TOOLS
 from holdfast.service.waitable import client_disconnected

@@ -6,15 +6,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from holdfast.service.tools import (
-    agent_tools,
+from holdfast.service.tools import session_tools
+from holdfast.service.tools.agents import agent_tools
+from holdfast.service.tools.holds import call_tools, hold_tools
+from holdfast.service.tools.programs import (
     breakpoint_tools,
-    call_tools,
-    hold_tools,
     program_control,
     program_inspection,
     program_run,
-    session_tools,
 )
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire import tool_requests as requests

@@ -8,8 +8,8 @@ from typing import Any
 from holdfast.model.location import Location
 from holdfast.model.stop import Described, Stop
 from holdfast.service.programs.source_files import SourceFiles
-from holdfast.service.tools.report_context import ReportContext
-from holdfast.service.tools.report_memory import SessionMemory
+from holdfast.service.tools.reports.report_context import ReportContext
+from holdfast.service.tools.reports.report_memory import SessionMemory
 from holdfast.wire.plain_text import clean, clean_line, cut
 
 _FULL_CONTEXT_LINES = 3

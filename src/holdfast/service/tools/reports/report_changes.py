@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.model.stop import Stop
-from holdfast.service.tools import report_values
-from holdfast.service.tools.report_memory import SessionMemory, ShownFrame, ShownValue
-from holdfast.service.tools.report_values import Variable
+from holdfast.service.tools.reports import report_values
+from holdfast.service.tools.reports.report_memory import SessionMemory, ShownFrame, ShownValue
+from holdfast.service.tools.reports.report_values import Variable
 from holdfast.wire.plain_text import cut
 
 _MAX_DESCRIBED = 200

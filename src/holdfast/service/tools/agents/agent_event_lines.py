@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from holdfast.model.agent_events import MAIN
-from holdfast.service.tools.shown_texts import show_json, show_text
+from holdfast.service.tools.holds.shown_texts import show_json, show_text
 from holdfast.wire import agent_lines
 from holdfast.wire.message_text import format_answer, format_content, format_result
 

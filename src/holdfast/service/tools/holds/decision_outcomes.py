@@ -21,10 +21,10 @@ from holdfast.model.session_state import Kind
 from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.run_options import RunOptions
 from holdfast.service.session import DecisionRequest
-from holdfast.service.tools.decision_fields import build_fields
-from holdfast.service.tools.held_targets import name_function
-from holdfast.service.tools.report_builder import build_report
-from holdfast.service.tools.shown_texts import show_json, show_text, show_value
+from holdfast.service.tools.holds.decision_fields import build_fields
+from holdfast.service.tools.holds.held_targets import name_function
+from holdfast.service.tools.holds.shown_texts import show_json, show_text, show_value
+from holdfast.service.tools.reports.report_builder import build_report
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.agent_answers import AgentHold
 from holdfast.wire.call_answers import CallDecisionAnswer, CallDetail

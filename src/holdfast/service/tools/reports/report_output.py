@@ -6,7 +6,7 @@ import re
 
 from msgspec import UNSET
 
-from holdfast.service.tools.report_context import ReportContext, add_omitted
+from holdfast.service.tools.reports.report_context import ReportContext, add_omitted
 from holdfast.wire.plain_text import clean_output, show_count
 from holdfast.wire.program_answers import OutputEntry
 from holdfast.wire.report_answers import Report

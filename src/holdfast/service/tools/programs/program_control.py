@@ -13,11 +13,11 @@ from holdfast.model.session_state import State
 from holdfast.service.programs import program_input
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.run_options import RunOptions
-from holdfast.service.tools.breakpoint_resolver import resolve_breakpoint
-from holdfast.service.tools.program_choice import find_program
-from holdfast.service.tools.report_builder import build_report
-from holdfast.service.tools.report_context import add_omitted
-from holdfast.service.tools.step_run import StepRun
+from holdfast.service.tools.programs.breakpoint_resolver import resolve_breakpoint
+from holdfast.service.tools.programs.program_choice import find_program
+from holdfast.service.tools.programs.step_run import StepRun
+from holdfast.service.tools.reports.report_builder import build_report
+from holdfast.service.tools.reports.report_context import add_omitted
 from holdfast.service.tools.time_limit import TimeLimit
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.service.waitable import client_disconnected

@@ -9,8 +9,13 @@ from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.service.programs.program_session import ProgramSession
-from holdfast.service.tools.report_places import name_function, show_source
-from holdfast.service.tools.report_values import list_shapes, name_noise, show_all, show_noise
+from holdfast.service.tools.reports.report_places import name_function, show_source
+from holdfast.service.tools.reports.report_values import (
+    list_shapes,
+    name_noise,
+    show_all,
+    show_noise,
+)
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.program_answers import Frame
 from holdfast.wire.report_answers import Report

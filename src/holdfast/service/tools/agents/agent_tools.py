@@ -10,8 +10,8 @@ from msgspec import UNSET
 from holdfast import errors
 from holdfast.service.agents.agent_session import AgentSession
 from holdfast.service.run_options import RunOptions
-from holdfast.service.tools import agent_breakpoint_tools as breakpoint_tools
-from holdfast.service.tools.agent_report_builder import AgentReportBuilder
+from holdfast.service.tools.agents import agent_breakpoint_tools as breakpoint_tools
+from holdfast.service.tools.agents.agent_report_builder import AgentReportBuilder
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.agent_reports import AgentReport
 from holdfast.wire.session_requests import AgentStateQuery

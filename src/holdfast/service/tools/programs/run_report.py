@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from holdfast.model.breakpoint import Breakpoint
 from holdfast.service.programs.program_session import ProgramSession
-from holdfast.service.tools.report_rows import add_problems
-from holdfast.service.tools.run_plan import RunPlan, describe_environment
+from holdfast.service.tools.programs.run_plan import RunPlan, describe_environment
+from holdfast.service.tools.reports.report_rows import add_problems
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.report_answers import Report
 

@@ -11,20 +11,20 @@ from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.service.programs.program_session import ProgramSession
-from holdfast.service.tools import frame_view
-from holdfast.service.tools.breakpoint_text import describe_breakpoint
-from holdfast.service.tools.capture_reports import is_of_capture, report_capture
-from holdfast.service.tools.program_choice import find_program
-from holdfast.service.tools.report_builder import build_report
-from holdfast.service.tools.report_changes import note_variables
-from holdfast.service.tools.report_context import ReportContext
-from holdfast.service.tools.report_memory import SessionMemory
-from holdfast.service.tools.report_output import fill_output
-from holdfast.service.tools.report_places import show_lines
-from holdfast.service.tools.report_values import Variable, list_shapes
-from holdfast.service.tools.running_view import list_threads
+from holdfast.service.tools.programs import frame_view
+from holdfast.service.tools.programs.breakpoint_text import describe_breakpoint
+from holdfast.service.tools.programs.capture_reports import is_of_capture, report_capture
+from holdfast.service.tools.programs.program_choice import find_program
+from holdfast.service.tools.programs.value_view import expand_value, measure_room, quote, show_typed
+from holdfast.service.tools.reports.report_builder import build_report
+from holdfast.service.tools.reports.report_changes import note_variables
+from holdfast.service.tools.reports.report_context import ReportContext
+from holdfast.service.tools.reports.report_memory import SessionMemory
+from holdfast.service.tools.reports.report_output import fill_output
+from holdfast.service.tools.reports.report_places import show_lines
+from holdfast.service.tools.reports.report_values import Variable, list_shapes
+from holdfast.service.tools.reports.running_view import list_threads
 from holdfast.service.tools.tool_client import ToolClient
-from holdfast.service.tools.value_view import expand_value, measure_room, quote, show_typed
 from holdfast.wire.plain_text import show_count
 from holdfast.wire.report_answers import Report
 from holdfast.wire.tool_requests import DebugEvaluate, DebugInspect

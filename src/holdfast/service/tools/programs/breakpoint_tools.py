@@ -12,9 +12,9 @@ from holdfast.core import breakpoint_places
 from holdfast.core.breakpoint_places import Place
 from holdfast.service.programs.breakpoint_owners import TOOLS
 from holdfast.service.programs.program_session import ProgramSession
-from holdfast.service.tools.breakpoint_resolver import resolve_breakpoint, resolve_file
-from holdfast.service.tools.breakpoint_text import explain, name_place
-from holdfast.service.tools.program_choice import find_program
+from holdfast.service.tools.programs.breakpoint_resolver import resolve_breakpoint, resolve_file
+from holdfast.service.tools.programs.breakpoint_text import explain, name_place
+from holdfast.service.tools.programs.program_choice import find_program
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.breakpoint_table import BreakpointTable, ListedBreakpoint
 from holdfast.wire.program_answers import BreakpointAnswer

@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.service.programs.program_session import ProgramSession
-from holdfast.service.tools.report_values import Variable, list_shapes, show_shape, show_value
+from holdfast.service.tools.reports.report_values import (
+    Variable,
+    list_shapes,
+    show_shape,
+    show_value,
+)
 from holdfast.wire.program_answers import ItemPage
 from holdfast.wire.tool_answers import BYTES_PER_TOKEN
 

@@ -15,13 +15,13 @@ from holdfast import errors
 from holdfast.model.session_state import State
 from holdfast.service.programs import status_builder
 from holdfast.service.programs.program_session import ProgramSession
-from holdfast.service.tools.report_context import ReportContext
-from holdfast.service.tools.report_end import fill_end, name_breakpoint
-from holdfast.service.tools.report_output import fill_output
-from holdfast.service.tools.report_rows import add_collected
-from holdfast.service.tools.report_secrets import hide_report_secrets
-from holdfast.service.tools.report_stop import fill_stop
-from holdfast.service.tools.running_view import list_threads
+from holdfast.service.tools.reports.report_context import ReportContext
+from holdfast.service.tools.reports.report_end import fill_end, name_breakpoint
+from holdfast.service.tools.reports.report_output import fill_output
+from holdfast.service.tools.reports.report_rows import add_collected
+from holdfast.service.tools.reports.report_secrets import hide_report_secrets
+from holdfast.service.tools.reports.report_stop import fill_stop
+from holdfast.service.tools.reports.running_view import list_threads
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.service.waitable import client_disconnected
 from holdfast.wire.plain_text import clean_line

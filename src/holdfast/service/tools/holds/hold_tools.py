@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.model.hold import Hold
-from holdfast.service.tools.decision_outcomes import decide_and_watch
-from holdfast.service.tools.held_targets import TargetDescriber
+from holdfast.service.tools.holds.decision_outcomes import decide_and_watch
+from holdfast.service.tools.holds.held_targets import TargetDescriber
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.hold_reports import HoldOutcome, HoldReport, describe_fields
 from holdfast.wire.tool_requests import DecideHold, ListHolds

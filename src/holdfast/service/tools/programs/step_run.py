@@ -8,7 +8,7 @@ from holdfast import errors
 from holdfast.core import assigned_names
 from holdfast.model.stop import Stop
 from holdfast.service.programs.program_session import NATIVE, ProgramSession
-from holdfast.service.tools.step_log import StepLog
+from holdfast.service.tools.programs.step_log import StepLog
 from holdfast.service.tools.time_limit import TimeLimit
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.service.waitable import client_disconnected

@@ -9,9 +9,9 @@ from msgspec import UNSET
 
 from holdfast.model import stop as model
 from holdfast.model.stop import Stop
-from holdfast.service.tools import report_values
-from holdfast.service.tools.report_context import ReportContext, add_omitted
-from holdfast.service.tools.report_places import MAX_SNAPSHOT_FRAMES, name_function
+from holdfast.service.tools.reports import report_values
+from holdfast.service.tools.reports.report_context import ReportContext, add_omitted
+from holdfast.service.tools.reports.report_places import MAX_SNAPSHOT_FRAMES, name_function
 from holdfast.wire.plain_text import clean, clean_line, cut, show_count
 from holdfast.wire.program_answers import ThrownException
 from holdfast.wire.report_answers import Report, ReportedCause, ReportedException, ReportedFrame

@@ -10,9 +10,9 @@ from msgspec import UNSET
 from holdfast import errors
 from holdfast.core.agent_breakpoints import KINDS, MAIN_FIELD
 from holdfast.service.agents.agent_session import AgentSession
-from holdfast.service.tools.agent_report_builder import AgentReportBuilder
-from holdfast.service.tools.held_targets import describe_point
-from holdfast.service.tools.shown_texts import show_text
+from holdfast.service.tools.agents.agent_report_builder import AgentReportBuilder
+from holdfast.service.tools.holds.held_targets import describe_point
+from holdfast.service.tools.holds.shown_texts import show_text
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.agent_reports import AgentReport
 from holdfast.wire.call_answers import CallBreakpointAnswer

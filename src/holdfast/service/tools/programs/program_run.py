@@ -15,16 +15,16 @@ from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Experiment, Preparation
 from holdfast.service.programs import program_input
 from holdfast.service.programs.program_session import ProgramSession
-from holdfast.service.tools.breakpoint_resolver import resolve_breakpoint, resolve_file
-from holdfast.service.tools.report_builder import build_report
-from holdfast.service.tools.report_rows import add_problems
-from holdfast.service.tools.run_plan import RunPlan, describe_environment, plan_run
-from holdfast.service.tools.run_report import add_run
-from holdfast.service.tools.run_watch import (
+from holdfast.service.tools.programs.breakpoint_resolver import resolve_breakpoint, resolve_file
+from holdfast.service.tools.programs.run_plan import RunPlan, describe_environment, plan_run
+from holdfast.service.tools.programs.run_report import add_run
+from holdfast.service.tools.programs.run_watch import (
     is_watched,
     list_watched_lines,
     resume_watching,
 )
+from holdfast.service.tools.reports.report_builder import build_report
+from holdfast.service.tools.reports.report_rows import add_problems
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.report_answers import Report
 from holdfast.wire.tool_requests import DebugRun

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from holdfast.service.tools import report_places
-from holdfast.service.tools.report_context import ReportContext
-from holdfast.service.tools.report_exception import fill_end_exception
+from holdfast.service.tools.reports import report_places
+from holdfast.service.tools.reports.report_context import ReportContext
+from holdfast.service.tools.reports.report_exception import fill_end_exception
 from holdfast.wire.plain_text import clean_line
 from holdfast.wire.program_answers import ProgramStatus, UnhitBreakpoint
 from holdfast.wire.report_answers import Report

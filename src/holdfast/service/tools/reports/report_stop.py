@@ -9,11 +9,11 @@ from msgspec import UNSET
 from holdfast.model.location import Location
 from holdfast.model.stop import DataChange, Stop
 from holdfast.service.programs.program_session import ProgramSession
-from holdfast.service.tools import report_places, report_values
-from holdfast.service.tools.report_changes import note_variables
-from holdfast.service.tools.report_context import ReportContext, add_omitted
-from holdfast.service.tools.report_exception import fill_stop_exception
-from holdfast.service.tools.report_values import Variable
+from holdfast.service.tools.reports import report_places, report_values
+from holdfast.service.tools.reports.report_changes import note_variables
+from holdfast.service.tools.reports.report_context import ReportContext, add_omitted
+from holdfast.service.tools.reports.report_exception import fill_stop_exception
+from holdfast.service.tools.reports.report_values import Variable
 from holdfast.wire.plain_text import clean_line, show_count
 from holdfast.wire.program_answers import ProgramStatus
 from holdfast.wire.report_answers import Report

@@ -13,7 +13,7 @@ from msgspec import UNSET
 from holdfast.errors import EvaluationFailed, SessionNotFound
 from holdfast.model.hold import Hold
 from holdfast.model.session_state import Kind
-from holdfast.service.tools.shown_texts import show_json, show_message, show_text, show_value
+from holdfast.service.tools.holds.shown_texts import show_json, show_message, show_text, show_value
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.agent_answers import AgentHold
 from holdfast.wire.call_answers import CallHoldDetail

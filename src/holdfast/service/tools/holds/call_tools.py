@@ -10,8 +10,8 @@ from msgspec import UNSET
 from holdfast import errors
 from holdfast.service.calls.breakpoint_advice import suggest_functions
 from holdfast.service.calls.call_arguments import list_arguments
-from holdfast.service.tools.held_targets import list_frames, name_function
-from holdfast.service.tools.shown_texts import show_text, show_value
+from holdfast.service.tools.holds.held_targets import list_frames, name_function
+from holdfast.service.tools.holds.shown_texts import show_text, show_value
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.call_answers import CallDetail, CallNode, CallSummary, ChangedValues, Value
 from holdfast.wire.call_reports import CallReport, ReportedCall

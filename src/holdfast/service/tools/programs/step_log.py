@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from holdfast.model.stop import Stop
-from holdfast.service.tools.report_changes import describe_changes, note_variables
-from holdfast.service.tools.report_memory import SessionMemory
-from holdfast.service.tools.report_values import Variable
+from holdfast.service.tools.reports.report_changes import describe_changes, note_variables
+from holdfast.service.tools.reports.report_memory import SessionMemory
+from holdfast.service.tools.reports.report_values import Variable
 from holdfast.service.tools.tool_client import ToolClient
 
 

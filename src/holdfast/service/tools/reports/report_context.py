@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.programs.source_files import SourceFiles
-from holdfast.service.tools.report_memory import SessionMemory
+from holdfast.service.tools.reports.report_memory import SessionMemory
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.report_answers import Report
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from holdfast.service.agents.agent_session import AgentSession
-from holdfast.service.tools.agent_event_lines import SHOWN_TYPES, render_event
-from holdfast.service.tools.held_targets import TargetDescriber
-from holdfast.service.tools.shown_texts import show_json, show_message, show_text
+from holdfast.service.tools.agents.agent_event_lines import SHOWN_TYPES, render_event
+from holdfast.service.tools.holds.held_targets import TargetDescriber
+from holdfast.service.tools.holds.shown_texts import show_json, show_message, show_text
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.agent_answers import AgentCounters, AgentLane
 from holdfast.wire.agent_reports import AgentReport

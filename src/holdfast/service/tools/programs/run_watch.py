@@ -14,7 +14,7 @@ from holdfast.core.breakpoint_places import is_line
 from holdfast.core.name_lines import find_lines
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.run_options import RunOptions
-from holdfast.service.tools.run_plan import RunPlan
+from holdfast.service.tools.programs.run_plan import RunPlan
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.tool_requests import DebugRun
 

@@ -1,0 +1,1 @@
+"""The tool that looks at and steers another agent's loop."""

@@ -1,0 +1,1 @@
+"""The tools for what waits for a decision, and for recorded calls."""

@@ -1,0 +1,1 @@
+"""The tools that run programs, step through them and look into them."""
