@@ -154,6 +154,15 @@ def test_a_coroutine_is_run_to_its_result(user: ToolUser, python: str) -> None:
     assert report["locals"]["values"] == "[0, 2, 4]"
 
 
+def test_steps_end_where_a_library_goes_on(user: ToolUser, python: str) -> None:
+    begin(user, "coroutines", "worked", python=python)
+    user.call("debug_set_breakpoints", remove=["all"])
+    report = user.step(count=10)
+    assert "asyncio" in report["at"]
+    assert report["message"].startswith("1 of 10 steps: A library has called your code")
+    assert user.resume(until=place(BAD_DAYS, "gathered"))["locals"]["values"] == "[0, 2, 4]"
+
+
 def test_threads_that_wait_are_shown(user: ToolUser) -> None:
     begin(user, "threads", "all_wait")
     threads = user.inspect()["threads"]

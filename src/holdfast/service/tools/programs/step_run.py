@@ -18,6 +18,10 @@ from holdfast.wire.tool_requests import DebugStep
 _ACTIONS = {"over": "step-over", "into": "step-into", "out": "step-out", "return": "step-out"}
 _MISSING = re.compile(r"NameError: name '(\w+)' is not defined")
 _MAX_STEPS = 1000
+_IN_LIBRARY = (
+    'A library has called your code, and goes on now. debug_continue(until="file:line") runs to '
+    "your code again."
+)
 _MAX_SECONDS = 2.0
 """How long the expression of `until` may take after one step."""
 
@@ -81,6 +85,10 @@ class StepRun:
             return False
         if stop.reason != "step" or self._is_unwinding:
             self._describe_early_stop(number, stop)
+            return False
+        if self._request.kind != "into" and _leaves_own_code(before, stop):
+            made = f"{number} of {self._count} steps: " if number < self._count else ""
+            self.message = made + _IN_LIBRARY
             return False
         if self._limit.is_over or client_disconnected():
             self.message = f"Time is up: {number} of {self._count} steps were made."
@@ -163,6 +171,13 @@ class StepRun:
             return False
         self.message = f"`{until}` raised: {why}"
         return True
+
+
+def _leaves_own_code(before: Stop | None, stop: Stop) -> bool:
+    """Whether a step from the user's own code has led to a caller in a library."""
+    if before is None or not before.frames or not stop.frames:
+        return False
+    return bool(stop.frames[0].get("library")) and not before.frames[0].get("library")
 
 
 def is_unwinding(session: ProgramSession) -> bool:
