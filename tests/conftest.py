@@ -37,6 +37,24 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         running.stop()
 
 
+@pytest.fixture(autouse=True)
+def _end_left_programs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Delete the programs that a test leaves on the shared server: any other may follow it.
+
+    Those of fixtures for a whole module are there already, and stay.
+    """
+    if "server" not in request.fixturenames:
+        yield
+        return
+    server: Server = request.getfixturevalue("server")
+    kept = server.list_ids("program")
+    yield
+    if server.process.poll() is None:
+        for session_id in server.list_ids("program", but=kept):
+            Session(server, session_id).check_events()
+            server.http.delete(f"/sessions/{session_id}")  # a child has gone with its parent
+
+
 @pytest.fixture
 def session(server: Server) -> Iterator[Session]:
     with server.session() as made:

@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +121,12 @@ class Server:
 
     def delete(self, path: str, **options: Any) -> Any:
         return self.ask("DELETE", path, **options)
+
+    def list_ids(self, kind: str = "", but: Collection[str] = ()) -> list[str]:
+        """The sessions, or those of one kind, but for some; the oldest is the first."""
+        sessions = self.get("/sessions")["sessions"]
+        ids = [each["session_id"] for each in sessions if not kind or each["kind"] == kind]
+        return [each for each in ids if each not in but]
 
     def check_events(self, cursor: str) -> None:
         """That all events after a cursor are as documented, of sessions that are still there."""

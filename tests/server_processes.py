@@ -128,6 +128,14 @@ def find_zombies(server: Server) -> list[int]:
     return found
 
 
+def is_gone(process: psutil.Process) -> bool:
+    """Whether it has ended. Its parent may not have asked yet how."""
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:  # just now
+        return True
+
+
 def watch_processes(server: Server, but: Collection[int] = ()) -> list[Pidfd]:
     """The server and each process below it, now."""
     found = psutil.Process(server.process.pid).children(recursive=True)

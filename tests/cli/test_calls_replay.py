@@ -317,6 +317,6 @@ def test_a_script_without_a_main_guard_records_nothing_when_replayed(
         print(info.session_id())
         """
     )
-    before = len(server.get("/sessions")["sessions"])
+    before = server.list_ids()
     assert recording.replay(recording.last_id("half"))[0] == 0
-    assert len(server.get("/sessions")["sessions"]) == before
+    assert server.list_ids(but=before) == []

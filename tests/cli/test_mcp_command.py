@@ -18,6 +18,7 @@ import typer
 from harness import PROGRAMS, Program, Server
 from holdfast.cli.mcp_command import connect_to_door
 from polling import wait_until
+from server_processes import is_gone
 
 LOOP = Program("loop.py")
 HELLO = {
@@ -114,10 +115,6 @@ def list_family(server: psutil.Process) -> list[psutil.Process]:
     return [server, *server.children(recursive=True)]
 
 
-def is_gone(process: psutil.Process) -> bool:
-    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
-
-
 def test_closing_stdin_ends_all_that_it_started(start: Start, tmp_path: Path) -> None:
     agent = start()
     assert agent.initialize()["serverInfo"]["name"] == "holdfast"
@@ -178,23 +175,23 @@ def test_requests_that_are_piped_in_are_answered_before_it_ends(
 def test_a_call_that_waits_does_not_delay_the_end(start: Start, server: Server) -> None:
     agent = start(home=server.data_dir)
     agent.initialize()
-    before = {one["session_id"] for one in server.get("/sessions")["sessions"]}
+    before = server.list_ids()
     agent.send("tools/call", name="debug_run", arguments={"target": "idle.py", "timeout": 50})
-    running = wait_until(lambda: list_others(server, before), "it runs")
+    running = wait_until(lambda: server.list_ids(but=before), "it runs")
     agent.hang_up()
     assert agent.wait() == 0
     server.get(f"/sessions/{running[0]}", expect=404)
 
 
 def test_a_program_that_is_just_starting_ends_with_its_agent(start: Start, server: Server) -> None:
-    before = {one["session_id"] for one in server.get("/sessions")["sessions"]}
+    before = server.list_ids()
     agent = start(home=server.data_dir)
     agent.initialize()
     agent.send("tools/call", name="debug_run", arguments={"target": "idle.py", "timeout": 50})
     agent.process.kill()
     agent.wait()
     wait_until(lambda: not has_agents(server), "the server has noticed")
-    assert list_others(server, before) == []
+    assert server.list_ids(but=before) == []
 
 
 def has_agents(server: Server) -> bool:
@@ -202,11 +199,6 @@ def has_agents(server: Server) -> bool:
     port = server.get("/info")["mcp_port"]
     connections = psutil.Process(server.process.pid).net_connections("tcp")
     return any(one.laddr.port == port and one.status != "LISTEN" for one in connections)
-
-
-def list_others(server: Server, known: set[str]) -> list[str]:
-    sessions = server.get("/sessions")["sessions"]
-    return [one["session_id"] for one in sessions if one["session_id"] not in known]
 
 
 def test_a_stdout_that_nobody_reads_any_more_ends_it(start: Start, server: Server) -> None:

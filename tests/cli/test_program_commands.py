@@ -84,16 +84,21 @@ class Shell:
         return json.loads(ran.stdout)
 
     def stop_all(self) -> None:
-        for session in self.server.get("/sessions")["sessions"]:
-            self.server.delete(f"/sessions/{session['session_id']}")
+        for session_id in self.server.list_ids():
+            self.server.delete(f"/sessions/{session_id}")
 
 
 @pytest.fixture(scope="module")
-def shop(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """With a server of its own: there are no sessions but those that a test begins."""
     folder = tmp_path_factory.mktemp("shop")
     for name, text in PROGRAMS.items():
         (folder / name).write_text(text)
-    return Shell(folder, server)
+    server = Server(tmp_path_factory.mktemp("holdfast") / "data", "--pool-size", "2")
+    try:
+        yield Shell(folder, server)
+    finally:
+        server.stop()
 
 
 @pytest.fixture
@@ -355,10 +360,16 @@ def test_sessions_are_ended(held: Shell) -> None:
     session = held.ask("run", "-b", "shop.py:5", "shop.py", code=exit_codes.PAUSED)["session_id"]
     ran = held.run("stop")
     assert (ran.returncode, session in ran.stdout) == (exit_codes.OK, True)
-    [other] = held.server.get("/sessions")["sessions"]
-    stopped = held.ask("stop", "-s", other["session_id"], code=exit_codes.OK)["stopped"]
-    assert [one["session_id"] for one in stopped] == [other["session_id"]]
+    [other] = held.server.list_ids()
+    stopped = held.ask("stop", "-s", other, code=exit_codes.OK)["stopped"]
+    assert [one["session_id"] for one in stopped] == [other]
     assert held.run("sessions").stdout == "no sessions\n"
+
+
+def test_an_end_without_an_exit_code_is_no_success() -> None:
+    assert exit_codes.choose_code({"status": "terminated", "exit_code": 0}) == exit_codes.OK
+    unknown = {"status": "terminated", "exit_code": None}
+    assert exit_codes.choose_code(unknown) == exit_codes.UNKNOWN_END
 
 
 def test_a_wait_may_be_longer_than_one_request_of_the_server() -> None:
@@ -368,20 +379,25 @@ def test_a_wait_may_be_longer_than_one_request_of_the_server() -> None:
         "environment": "Python",
         "output": "a",
     }
-    first |= {"problems": ["p"], "rows": [["x:1", "1"]], "next": "debug_continue"}
+    first |= {"problems": ["p", "q"], "rows": [["x:1", "1"]], "next": "debug_continue"}
+    first |= {"columns": ["x"], "hits": 1}
     last: dict[str, Any] = {
         "status": "terminated",
         "session_id": "s",
         "output": "b",
         "rows": [["x:1", "2"]],
+        "hits": 2,
+        "problems": ["q", "r"],
     }
     assert join_reports(first, last) == {
         "status": "terminated",
         "session_id": "s",
         "environment": "Python",
-        "problems": ["p"],
+        "problems": ["p", "q", "r"],
         "output": "a\nb",
+        "columns": ["x"],
         "rows": [["x:1", "1"], ["x:1", "2"]],
+        "hits": 2,
     }
 
 
@@ -444,10 +460,10 @@ def test_no_color_is_respected(shell: Shell) -> None:
 
 
 def test_ids_are_whole_on_a_narrow_terminal(held: Shell) -> None:
-    [session] = held.server.get("/sessions")["sessions"]
+    [session] = held.server.list_ids()
     terminal = Terminal(held, "sessions", COLUMNS="50")
     terminal.wait()
-    assert session["session_id"] in strip(terminal.shown)
+    assert session in strip(terminal.shown)
 
 
 def test_what_a_program_prints_cannot_command_the_terminal(shell: Shell) -> None:
@@ -479,16 +495,18 @@ def test_ctrl_c_in_a_pipe_says_how_to_go_on(shell: Shell, tmp_path: Path) -> Non
             env=shell.env,
             cwd=shell.folder,
         )
-        wait_until(lambda: _is_any_running(shell), "the program")
+        wait_until(lambda: _has_own_running(shell), "the program")
         process.send_signal(signal.SIGINT)
         assert process.wait(30) == exit_codes.INTERRUPTED
         err.seek(0)
         assert "holdfast continue -s sess_" in err.read()
 
 
-def _is_any_running(shell: Shell) -> bool:
-    sessions = shell.server.get("/sessions")["sessions"]
-    return any(session["status"] == "running" for session in sessions)
+def _has_own_running(shell: Shell) -> bool:
+    """Whether the server knows a running program as one that this shell has started."""
+    tool = f"/api/v1/tools/debug_sessions?client=cli&cwd={shell.folder}"
+    sessions = shell.server.post(tool, {})["sessions"]
+    return any(one["status"] == "running" and one["is_yours"] for one in sessions)
 
 
 # -- the start of a command ----------------------------------------------------------------------

@@ -187,6 +187,7 @@ def test_what_a_program_wrote_is_neither_markup_nor_an_escape(
         ("debug_stop", "holdfast stop"),
         ("debug_evaluate to look, debug_sessions", "holdfast eval to look, holdfast sessions"),
         ("show_secrets: true", "--show-secrets"),
+        ("GET /api/holds lists what is held.", "`holdfast holds` lists what is held."),
         ("debug_unknown(a=1) and x_y", "debug_unknown(a=1) and x_y"),
     ],
 )

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from fork_server import run_holdfast
@@ -16,6 +16,7 @@ from harness import Server
 from holdfast.cli import server_start
 from holdfast.trust.private_files import write_private_file
 from polling import wait_until
+from server_processes import is_gone
 
 FINDING = ("HOLDFAST_SERVER_URL", "CIDELDILL_SERVER_URL", "HOLDFAST_HOME", "HOLDFAST_TOKEN")
 Ran = subprocess.CompletedProcess[str]
@@ -42,22 +43,15 @@ class Home:
         return int(announcement["pid"])
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @pytest.fixture
 def home(tmp_path: Path) -> Iterator[Home]:
     home = Home(tmp_path)
     yield home
     pid = home.find_pid()
     if pid is not None:
-        os.kill(pid, signal.SIGTERM)
-        wait_until(lambda: not _is_alive(pid), "the end of the server")
+        process = psutil.Process(pid)
+        process.terminate()
+        wait_until(lambda: is_gone(process), "the end of the server")
 
 
 def test_a_run_starts_a_server_that_the_next_one_finds(home: Home) -> None:

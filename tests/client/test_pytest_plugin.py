@@ -225,10 +225,13 @@ def test_each_failing_subtest_leaves_a_capture(tmp_path: Path) -> None:
     assert "number=0" in run.text or any("number=0" in f.read_text("utf-8") for f in run.files)
 
 
-def test_tests_fail_as_they_would_where_nothing_can_be_written(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["-n", "1"]], ids=["alone", "xdist"])
+def test_tests_fail_as_they_would_where_nothing_can_be_written(
+    tmp_path: Path, options: list[str]
+) -> None:
     home = tmp_path / "home"
     home.write_text("a file where the directory should be")
-    run = run_pytest(home, "-q", "--holdfast", "-k", "total")
+    run = run_pytest(home, "-q", "--holdfast", "-k", "total", *options)
     assert run.status == 1
     assert "1 failed" in run.text
     assert "a capture could not be written" in run.text

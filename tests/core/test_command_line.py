@@ -8,6 +8,7 @@ from holdfast.core.command_line import Command, parse_target
 from holdfast.errors import InvalidTarget
 
 FILES = {"app.py", "my app.py", "tests", "tests/test a.py", "shop/__main__.py", "tool", "local.py"}
+FILES |= {"package", "package/__init__.py", "package/__main__.py", "folder", "folder/__main__.py"}
 
 
 def parse(target: str, *args: str) -> Command:
@@ -25,6 +26,9 @@ def parse(target: str, *args: str) -> Command:
         ("json.tool", Command(module="json.tool")),
         ("local", Command(module="local")),
         ("shop a", Command(module="shop", args=("a",))),
+        ("package", Command(module="package")),
+        ("package a", Command(module="package", args=("a",))),
+        ("folder", Command(script="folder")),
         ("flask run", Command(program="flask", args=("run",))),
         ("flask-admin run", Command(program="flask-admin", args=("run",))),
         ("test_a.py::test_b", Command(module="pytest", args=("test_a.py::test_b",))),

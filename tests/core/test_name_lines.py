@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
-from holdfast.core.name_lines import find_lines
+from holdfast.core.name_lines import find_lines, has_globals, list_names
 
 SOURCE = textwrap.dedent("""\
     limit = 3
@@ -41,3 +41,39 @@ def test_global_names_and_those_of_the_expression_itself_have_none() -> None:
     assert find_lines(SOURCE, "any(total for total in [1])") == []
     assert find_lines(SOURCE, "len([]) == 0") == []
     assert find_lines("def f(:", "x") == []
+
+
+MODULE = """\
+import os.path
+from json import loads as read
+
+limit = 3
+
+try:
+    size = 1
+except OSError as problem:
+    pass
+
+
+class C:
+    inner = 1
+
+
+def first():
+    global late
+    late = own = 2
+"""
+
+
+def test_globals_are_what_a_module_binds() -> None:
+    for name in ("os", "read", "limit", "size", "problem", "C", "first", "late"):
+        assert has_globals(MODULE, f"{name} == 1"), name
+    assert has_globals(MODULE, "len(read(size)) > limit")
+    for name in ("path", "loads", "inner", "own", "nothing"):
+        assert not has_globals(MODULE, f"limit == {name}"), name
+    assert not has_globals(MODULE, "len([]) == 0")
+    assert not has_globals("def f(:", "f")
+
+
+def test_names_are_those_that_must_be_there() -> None:
+    assert list_names("len(cart) == 3 and any(one > limit for one in cart)") == {"cart", "limit"}

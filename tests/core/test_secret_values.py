@@ -16,6 +16,7 @@ PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----"
         *("password", "db_password", "PASSWORD", "passwd", "secret", "client_secret", "api_key"),
         *("apiKey", "access_token", "authorization", "Authorization", "cookie", "cookies"),
         *("private_key", "credentials", "self.password", "passphrase", "session_token"),
+        *("d['password']", "['password']", 'config.get("api_key")', "passwords[0]", "a[1].secret"),
     ],
 )
 def test_a_value_is_secret_by_its_name(name: str) -> None:
@@ -55,6 +56,7 @@ def test_a_vague_name_is_secret_if_its_value_looks_random(name: str, value: str)
         ("monkey", "'chimp'"),
         ("author", "'me'"),
         ("keys", "['a', 'b']"),
+        ("len(password)", "7"),
     ],
 )
 def test_what_only_sounds_like_a_secret_is_shown(name: str, value: str) -> None:
@@ -92,6 +94,11 @@ def test_a_private_key_is_hidden_whole_or_cut() -> None:
         ("'postgres://me:half of…", "'postgres://me:half of…"),
         ("'postgres://me:half…", f"'postgres://{HIDDEN}…"),
         ("password=topsecret ok", f"password={HIDDEN} ok"),
+        ("İİİİİİ password=topsecret", f"İİİİİİ password={HIDDEN}"),
+        ("Authorization: Basic dXNlcjpw ok", f"Authorization: {HIDDEN} ok"),
+        ("password == 'topsecret'", f"password == '{HIDDEN}'"),
+        ("password == other", "password == other"),
+        ("def log_in(password: str)", "def log_in(password: str)"),
     ],
 )
 def test_secrets_inside_a_text_are_hidden(text: str, hidden: str) -> None:

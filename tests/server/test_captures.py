@@ -171,6 +171,7 @@ def test_the_list_of_sessions_names_the_captures(own_server: Server, ids: dict[s
     answer = own_server.post("/api/v1/tools/debug_sessions", {})
     assert len(answer["captures"]) == 4
     assert any(ids["test_total"] in line for line in answer["captures"])
+    assert "correct horse" not in str(answer["captures"])
 
 
 def test_a_debugged_run_captures_and_stops_once(

@@ -63,9 +63,9 @@ def test_a_profile_is_replaced_and_forgotten(server: Server, profile: str) -> No
 def test_an_unknown_profile_is_404_and_sets_nothing(server: Server, session: Session) -> None:
     session.post("/breakpoints", {"profile": "nobody's"}, expect=404)
     assert session.get("/breakpoints")["total"] == 0
-    before = len(server.get("/sessions")["sessions"])
+    before = server.list_ids()
     server.post("/sessions", {"breakpoint_profile": "nobody's"}, expect=404)
-    assert len(server.get("/sessions")["sessions"]) == before
+    assert server.list_ids(but=before) == []
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import venv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,29 @@ SHOP = Program("shopping.py")
 
 
 @pytest.fixture
-def user(server: Server) -> Iterator[ToolUser]:
-    made = ToolUser(server)
-    yield made
-    made.stop_all()
+def open_user(server: Server) -> Iterator[Callable[..., ToolUser]]:
+    """Makes users; their programs are ended."""
+    with contextlib.ExitStack() as stack:
+
+        def open_one(**options: str) -> ToolUser:
+            user = ToolUser(server, **options)
+            stack.callback(user.stop_all)
+            return user
+
+        yield open_one
 
 
-def count_sessions(user: ToolUser) -> int:
-    return len(user.server.get("/sessions")["sessions"])
+@pytest.fixture
+def user(open_user: Callable[..., ToolUser]) -> ToolUser:
+    return open_user()
 
 
 def refuse(user: ToolUser, **request: Any) -> dict[str, Any]:
     """The error, and no session left behind."""
-    before = count_sessions(user)
+    before = user.server.list_ids()
     error: dict[str, Any] = user.call("debug_run", expect=400, **request)["error"]
     assert error["hint"]
-    assert count_sessions(user) == before
+    assert user.server.list_ids(but=before) == []
     return error
 
 
@@ -85,10 +93,10 @@ def test_a_line_that_cannot_stop_is_said_with_one_that_can(user: ToolUser) -> No
     report = user.call(
         "debug_run", target="shopping.py", breakpoints=[f"shopping.py:{line}", "gone.py:1"]
     )
-    first, second = report["problems"]
-    assert f"shopping.py:{line}" in first
-    assert f"Try line {line + 1}" in first
-    assert "gone.py:1" in second
+    missing, empty = report["problems"]
+    assert f"shopping.py:{line}" in empty
+    assert f"Try line {line + 1}" in empty
+    assert missing == "gone.py:1: no such file was found"
 
 
 def test_a_program_that_runs_on_is_waited_for_later(user: ToolUser) -> None:
@@ -149,13 +157,13 @@ def test_breakpoints_of_the_project_do_not_stop_an_experiment_nor_are_its_own_ke
     ],
 )
 def test_a_command_line_runs_as_a_shell_would_run_it(
-    server: Server, tmp_path: Path, target: str, argv: list[str | None]
+    open_user: Callable[..., ToolUser], tmp_path: Path, target: str, argv: list[str | None]
 ) -> None:
     text = "import os, sys\nprint(sys.argv, os.path.basename(os.getcwd()), os.environ.get('FOO'))\n"
     for name in ("show.py", "two words.py"):
         (tmp_path / name).write_text(text)
     (tmp_path / "sub").mkdir()
-    user = ToolUser(server, cwd=str(tmp_path))
+    user = open_user(cwd=str(tmp_path))
     output = user.call("debug_run", target=target, env={"FOO": "7"})["output"]
     expected = [str(tmp_path / "show.py") if each is None else each for each in argv]
     folder = "sub" if "sub" in target else tmp_path.name
@@ -182,13 +190,15 @@ def test_what_cannot_be_run_is_refused_and_leaves_nothing(user: ToolUser, tmp_pa
 # -- its environment -------------------------------------------------------------------------------
 
 
-def test_the_environment_of_the_project_runs_it_and_is_said(server: Server, tmp_path: Path) -> None:
+def test_the_environment_of_the_project_runs_it_and_is_said(
+    open_user: Callable[..., ToolUser], tmp_path: Path
+) -> None:
     (tmp_path / ".git").mkdir()
     venv.create(tmp_path / ".venv", symlinks=True, with_pip=False)
     (tmp_path / "where.py").write_text("import os, sys\nprint(sys.prefix, os.environ['PATH'])\n")
     tool = tmp_path / ".venv" / "bin" / "where"
     tool.write_text(f"#!{tmp_path}/.venv/bin/python\nprint('a console script')\n")
-    user = ToolUser(server, cwd=str(tmp_path))
+    user = open_user(cwd=str(tmp_path))
     none = {"VIRTUAL_ENV": None}
     report = user.call("debug_run", target="where.py", env=none)
     version = ".".join(map(str, sys.version_info[:3]))
@@ -207,8 +217,7 @@ def test_the_environment_of_the_project_runs_it_and_is_said(server: Server, tmp_
     assert "has no Python that can run" in report["problems"][0]
 
 
-def test_the_program_gets_the_variables_of_its_client(server: Server) -> None:
-    user = ToolUser(server)
+def test_the_program_gets_the_variables_of_its_client(user: ToolUser) -> None:
     code = "import os; print(os.environ.get('HOLDFAST_TOKEN'), 'HOME' in os.environ)"
     report = user.call(
         "debug_run",
@@ -260,6 +269,21 @@ def test_a_program_that_replaces_the_tracing_says_so(user: ToolUser, tmp_path: P
         assert report["reason"] == "breakpoint"
 
 
+def test_a_breakpoint_that_lost_tracing_has_missed_is_explained_at_the_end(
+    user: ToolUser, python: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "traces.py"
+    script.write_text("import sys\nsys.settrace(None)\ndef f():\n    return 1\nf()\n")
+    point = f"{script}:4"
+    report = user.call("debug_run", target=str(script), breakpoints=[point], python=python)
+    if report["status"] == "terminated":  # before 3.12
+        assert report["never_hit"] == [point]
+        assert any("settrace" in problem for problem in report["problems"])
+    else:
+        assert report["reason"] == "breakpoint"
+
+
 def test_the_server_needs_no_directory_of_the_client(server: Server) -> None:
     answer = server.post("/api/v1/run", {"target": SHOP.path, "args": ["plain"]})
+    server.delete(f"/sessions/{answer['session_id']}")
     assert (answer["status"], answer["exit_code"]) == ("terminated", 0)

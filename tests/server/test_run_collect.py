@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,35 @@ from harness import Program, Server
 from tool_user import ToolUser, place
 
 SHOP = Program("shopping.py")
+# One thread waits in `size` for a lock, which another holds while it comes to its breakpoint.
+LOCKED = """\
+import threading
+
+lock = threading.RLock()
+is_asked = threading.Event()
+
+
+def size():
+    is_asked.set()
+    with lock:
+        return 1
+
+
+def ask():
+    return size()
+
+
+def hold():
+    is_asked.wait()
+    size()
+
+
+holder = threading.Thread(target=ask)
+with lock:
+    holder.start()
+    hold()
+holder.join()
+"""
 
 
 @pytest.fixture
@@ -50,6 +80,21 @@ def test_the_last_row_is_a_stop_and_breakpoints_stop_after_it(user: ToolUser) ->
     report = user.resume()
     assert (report["reason"], report["at"]) == ("breakpoint", place(SHOP, "return"))
     assert "rows" not in report
+
+
+def test_an_expression_may_wait_for_another_thread_that_is_at_a_breakpoint(
+    user: ToolUser, python: str, tmp_path: Path
+) -> None:
+    program = tmp_path / "locked.py"
+    program.write_text(LOCKED)
+    report = user.call(
+        "debug_run",
+        target=str(program),
+        breakpoints=[f"{program}:14", f"{program}:19"],
+        collect=["size()"],
+        python=python,
+    )
+    assert (report["status"], report["hits"]) == ("terminated", 2)
 
 
 def test_a_crash_ends_it_with_what_was_collected(user: ToolUser) -> None:
@@ -139,4 +184,5 @@ def test_what_never_becomes_true_is_said(user: ToolUser) -> None:
     for until in ("total > 1000", "no_such_name > 3"):
         report = user.call("debug_run", target="shopping.py", until=until)
         assert (report["status"], report.get("never_hit")) == ("terminated", None)
-        assert f"`{until}` was never true." in report["problems"]
+        said = f"`{until}` was never true in shopping.py, where it was watched."
+        assert said in report["problems"]

@@ -113,7 +113,7 @@ def test_a_directory_that_is_not_there_is_refused_and_changes_nothing(
     server: Server, session: Session, tmp_path: Path
 ) -> None:
     missing = str(tmp_path / "missing")
-    before = server.get("/api/v1/sessions")["total"]
+    before = server.list_ids()
     refusals = [
         server.post("/api/v1/sessions", {"cwd": missing}, expect=400),
         server.post("/api/v1/sessions/import", {"config": {"cwd": missing}}, expect=400),
@@ -123,7 +123,7 @@ def test_a_directory_that_is_not_there_is_refused_and_changes_nothing(
         assert refusal["error"]["code"] == "FILE_NOT_FOUND"
         assert refusal["error"]["details"] == {"file": missing, "field": "cwd"}
     assert session.get("")["name"] != "renamed"
-    assert server.get("/api/v1/sessions")["total"] == before
+    assert server.list_ids(but=before) == []
 
 
 def test_a_session_can_be_cloned_after_its_directory_has_gone(

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
+from urllib.parse import urlencode
 
-import httpx
 import pytest
 
+from abandoned_calls import abandon_call
 from harness import Program, Server
+from polling import wait_until
 from tool_user import ToolUser, place
 
 BAD_DAYS = Program("bad_days.py")
@@ -67,9 +69,8 @@ def test_many_steps_leave_room_for_the_rest(user: ToolUser) -> None:
 def test_one_that_prints_without_end_shows_the_end_of_it(user: ToolUser) -> None:
     report = run_freely(user, "flood", "flood")
     assert report["status"] == "running"
-    for report in (user.resume(timeout=0.2), user.step("pause")):
-        assert "line" in report["output"]
-    assert report["status"] == "paused"
+    wait_until(lambda: "line" in user.resume(timeout=0.2).get("output", ""), "its output")
+    assert user.step("pause")["status"] == "paused"
     shown = user.inspect(show=["output"])
     assert "xxx" in shown["output"]
     assert "output" in str(shown["omitted"])
@@ -228,10 +229,11 @@ def test_a_deep_stack_costs_no_more_than_a_shallow_one(user: ToolUser) -> None:
 
 
 def test_a_client_that_disconnects_finds_its_session_again(user: ToolUser) -> None:
-    started = run_freely(user, "sleep", "asleep")["session_id"]
-    address = f"{user.server.url}/api/v1/tools/debug_continue"
-    with pytest.raises(httpx.ReadTimeout):
-        httpx.post(address, params=user.query, json={"timeout": 40}, timeout=0.3, trust_env=False)
+    started = begin(user, "sleep", "asleep")["session_id"]
+    status = f"/sessions/{started}/status"
+    path = f"/api/v1/tools/debug_continue?{urlencode(user.query)}"
+    is_running = lambda: user.server.get(status)["status"] == "running"  # noqa: E731
+    abandon_call(user.server, path, {"timeout": 40}, is_running)
     report = user.resume(timeout=0)
     assert (report["session_id"], report["status"]) == (started, "running")
     other = ToolUser(user.server)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,12 +71,12 @@ def test_one_that_is_there_is_not_set_twice(user: ToolUser) -> None:
 
 
 def test_one_that_can_not_stop_says_why(user: ToolUser) -> None:
-    table = change(user, add=["shop.py:2", "missing.py:3", "shop.nothing"])
+    table = change(user, add=["shop.py:2", "missing.py:3", "nothing"])
     points = {point["place"]: point for point in table["breakpoints"][1:]}
     assert not any(point["verified"] for point in points.values())
     assert "can stop" in points["shop.py:2"]["message"]
     assert "not found" in points["missing.py:3"]["message"]
-    assert "not found" in points["shop.nothing"]["message"]
+    assert "not found" in points["nothing"]["message"]
 
 
 def test_they_are_removed_by_id_by_place_and_all_at_once(user: ToolUser) -> None:
@@ -168,3 +169,37 @@ def test_many_of_them_fit_a_small_budget(user: ToolUser) -> None:
     table = change(user, add=[f"shop.py:{line} if price > 3" for line in lines], budget_tokens=100)
     assert len(table["breakpoints"]) < len(lines)
     assert "breakpoints" in table["omitted"]
+
+
+PRINTING = """\
+for number in range(8):
+    doubled = 2 * number
+    print("number", end=" ")
+    doubled += 1
+    print(number)
+"""
+
+
+def test_what_breakpoints_log_comes_in_order_with_what_the_program_prints(
+    user: ToolUser, python: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "printing.py"
+    path.write_text(PRINTING)
+    expected = [
+        line
+        for number in range(8)
+        for line in (f"[log] before {number}", f"number {number}", f"[log] within {number}")
+    ]
+
+    def run() -> Any:
+        points = [f"{path}:2 log before {{number}}", f"{path}:4 log within {{number}}"]
+        run: dict[str, Any] = {"target": str(path), "breakpoints": points, "python": python}
+        return user.call("debug_run", **run, budget_tokens=4000)["output"].splitlines()
+
+    # On a busy machine the program may run on before the server has seen a message.
+    for _ in range(5):
+        output = run()
+        assert sorted(output) == sorted(expected)  # no line is cut, in any order
+        if output == expected:
+            return
+    pytest.fail(f"never in order: {output}")

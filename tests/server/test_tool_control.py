@@ -157,7 +157,7 @@ def test_until_a_line_that_is_never_reached_says_so_at_the_end(user: ToolUser) -
 
 def test_until_a_line_is_still_meant_when_time_was_up(user: ToolUser) -> None:
     user.run(SHOP, "ask", args=["ask"])
-    report = user.resume(until=place(SHOP, "hello"), timeout=5)
+    report = user.resume(until=place(SHOP, "hello"))
     assert report["status"] == "waiting_for_input"
     assert place(SHOP, "hello") in report["message"]
     assert user.resume(input="Ann")["at"] == place(SHOP, "hello")
@@ -324,6 +324,75 @@ top()
 """
 
 
+PASSED_ON = """\
+import sys
+
+
+def low():
+    raise ValueError("low")
+
+
+def middle():
+    return low()
+
+
+def high():
+    return middle()
+
+
+def top():
+    try:
+        return high()
+    except ValueError:
+        return None
+
+
+top() if sys.argv[1:] else high()
+"""
+
+AWAITED = """\
+import asyncio
+
+
+async def low():
+    await asyncio.sleep(0)
+    raise ValueError("low")
+
+
+def numbers():
+    yield None
+    raise KeyError("no more")
+
+
+def received():
+    try:
+        yield None
+    finally:
+        done = True
+
+
+async def top():
+    try:
+        await low()
+    except ValueError:
+        pass
+    waiting = received()
+    next(waiting)
+    try:
+        waiting.throw(KeyError("thrown"))
+    except KeyError:
+        pass
+    try:
+        for _ in numbers():
+            pass
+    except KeyError:
+        pass
+
+
+asyncio.run(top())
+"""
+
+
 @pytest.mark.parametrize("exceptions", ["uncaught", "none"])
 def test_a_step_that_raises_does_not_run_away(
     user: ToolUser, python: str, tmp_path: Path, exceptions: str
@@ -336,6 +405,40 @@ def test_a_step_that_raises_does_not_run_away(
         report = user.step(kind)
         assert (report["status"], report["reason"]) == ("paused", "step")
         assert user.step(until="'caught' in locals()")["at"] == f"{path}:10"
+
+
+@pytest.mark.parametrize("kind", ["over", "into", "out"])
+def test_a_step_that_raises_ends_where_nothing_or_a_caller_catches_it(
+    user: ToolUser, python: str, tmp_path: Path, kind: str
+) -> None:
+    """And in none of the callers that the exception only passes through."""
+    path = tmp_path / "passed_on.py"
+    path.write_text(PASSED_ON)
+    run: dict[str, Any] = {"target": str(path), "breakpoints": [f"{path}:5"], "python": python}
+    user.call("debug_run", **run, args=["caught"])
+    report = user.step(kind)
+    assert (report["at"], report["reason"]) == (f"{path}:19", "step")
+
+    user.call("debug_run", **run)
+    report = user.step(kind)
+    assert (report["at"], report["reason"]) == (f"{path}:5", "exception")
+    assert report["exception"]["type"] == "ValueError"
+    assert user.step(kind)["status"] == "terminated"
+
+
+def test_a_step_follows_an_exception_out_of_generators_and_coroutines(
+    user: ToolUser, python: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "awaited.py"
+    path.write_text(AWAITED)
+    points = [f"{path}:{line}" for line in (6, 11, 18)]
+    user.call("debug_run", target=str(path), breakpoints=points, python=python)
+    for at in (6, 24, 18, 30, 11, 35):
+        assert user.inspect()["at"] == f"{path}:{at}"
+        if at in (6, 11, 18):
+            assert user.step()["reason"] == "step"
+        else:
+            user.resume()
 
 
 def test_out_of_the_outermost_frame_leads_to_the_end(user: ToolUser, python: str) -> None:

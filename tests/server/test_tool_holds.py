@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from holdfast import with_debug
 from tool_caller import ToolCaller
 
 LOOP = Program("loop.py")
+GATE = Program("gate.py")
 
 
 class Shop:
@@ -247,6 +250,24 @@ def test_a_program_is_stepped_through_its_hold(own_server: Server, tools: ToolCa
         assert answer["report"]["at"] == f"{LOOP.path}:{LOOP.line('return')}"
         small = tools.call("hold_list", session_id=session.id)["holds"][0]["hold_id"]
         tools.call("hold_decide", hold_id=small, action="step-over", budget_tokens=100)
+
+
+def test_a_stop_after_a_decision_is_told_before_it_is_run_past(
+    own_server: Server, tools: ToolCaller, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    with own_server.session() as session:
+        session.break_at(GATE, "gate")
+        session.break_at(GATE, "after")
+        session.launch(GATE, args=[str(gate)])
+        hold = tools.wait_for_hold(session.id)
+        answer = tools.call("hold_decide", hold_id=hold["hold_id"], action="continue", timeout=0)
+        assert answer["status"] == "running"
+        gate.write_text("open")
+        tools.wait_for_hold(session.id)
+        report = tools.call("debug_continue", session_id=session.id)
+        assert (report["status"], report["at"]) == ("paused", f"{GATE.path}:{GATE.line('after')}")
 
 
 def test_waiting_ends_when_the_session_does(own_server: Server, tools: ToolCaller) -> None:

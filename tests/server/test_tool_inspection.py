@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -235,6 +236,33 @@ def test_secrets_are_hidden_unless_they_are_asked_for(user: ToolUser) -> None:
     user.evaluate("password = 'correct horse'")
     assert "correct" not in str(user.evaluate("password"))
     assert "correct" in str(user.evaluate("password", show_secrets=True))
+
+
+@pytest.mark.parametrize("code", ["breakpoint()", "[tell() for tell in [breakpoint]]"])
+def test_a_breakpoint_call_in_an_expression_lets_nothing_run(
+    user: ToolUser, python: str, code: str
+) -> None:
+    at, end = place(SHOP, "taxed"), f"{place(SHOP, 'print')} if [breakpoint()]"
+    user.run(SHOP, "taxed", breakpoints=[end], python=python)
+    report = user.evaluate(code)
+    assert (report["at"], "locals" in report) == (at, False)
+    assert "breakpoint() does nothing" in report["problems"][0]
+    user.inspect(expressions=[code])
+    again = user.inspect()
+    assert (again["at"], again["locals"]) == (at, {"price": "2", "rate": "2"})
+    user.call("debug_set_breakpoints", remove=[at])
+    assert user.resume()["at"] == place(SHOP, "print")
+
+
+def test_a_breakpoint_call_of_the_program_stops_it(
+    user: ToolUser, python: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "calls_breakpoint.py"
+    path.write_text("value = 1\nbreakpoint()\nvalue = 2\n")
+    report = user.call("debug_run", target=str(path), python=python)
+    assert (report["at"], report["locals"]["value"]) == (f"{path}:3", "1")
+    user.evaluate("breakpoint()")
+    assert user.resume()["status"] == "terminated"
 
 
 # -- errors ----------------------------------------------------------------------------------------

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
+from child_processes import is_gone
 from harness import Program, Server
 from tool_user import ToolUser, place
 
@@ -107,8 +107,7 @@ def test_a_stopped_session_is_ended_and_forgotten(user: ToolUser) -> None:
     answer = user.call("debug_stop")
     assert answer["stopped"][0]["session_id"] == session
     assert answer["stopped"][0]["was"] == "paused"
-    with pytest.raises(ProcessLookupError):
-        os.kill(pid, 0)
+    assert is_gone(pid)
     user.call("debug_stop", session_id=session, expect=404)
 
 

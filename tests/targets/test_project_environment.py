@@ -139,6 +139,27 @@ def test_the_environment_of_poetry_is_found_in_its_cache(project: Path, tmp_path
     assert (found.interpreter.prefix, found.source) == (str(made), "poetry")
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("marker", ["poetry.lock", "Pipfile"])
+def test_what_another_user_left_is_not_used(project: Path, tmp_path: Path, marker: str) -> None:
+    (project / marker).touch()
+    others = make_environment(tmp_path / "others")
+    poetry = tmp_path / "bin" / "poetry"
+    poetry.parent.mkdir()
+    poetry.write_text(f"#!/bin/sh\necho {others}\n")
+    poetry.chmod(0o755)
+    environ = {"PATH": f"{poetry.parent}:{PATH['PATH']}", "WORKON_HOME": str(tmp_path / "envs")}
+    pipenv = project_environment._name_pipenv_environment(str(project), environ)
+    Path(pipenv).parent.mkdir()
+    Path(pipenv).symlink_to(others)
+    assert find(project, **environ).source in ("poetry", "pipenv")
+    os.chown(others, 65534, 65534)
+    assert find(project, **environ).source not in ("poetry", "pipenv")
+    os.chown(others, 0, 0)
+    os.chown(project / marker, 65534, 65534)
+    assert find(project, **environ).source not in ("poetry", "pipenv")
+
+
 def test_the_environment_of_pipenv_is_found(project: Path, tmp_path: Path) -> None:
     (project / "Pipfile").touch()
     environ = {"WORKON_HOME": str(tmp_path / "envs")}

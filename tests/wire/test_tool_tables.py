@@ -64,6 +64,13 @@ def test_a_table_fits_its_budget_and_says_what_it_leaves_out(
         assert "omitted: " in result.text
 
 
+def test_many_sessions_leave_room_for_captures() -> None:
+    text = fit(SESSIONS, 400).text
+    assert "sess_2 " in text
+    assert "capture cap_2 " in text
+    assert "27 captures: " in text
+
+
 def test_the_text_of_breakpoints_has_all_that_the_structure_has() -> None:
     text = BREAKPOINTS.to_text()
     assert text.startswith("paused · sess_1\nremoved: 3\n")

@@ -19,6 +19,8 @@ RUNNING = 5
 """Time was up, and the program still runs."""
 WAITS_FOR_INPUT = 6
 """The program reads its standard input, and there is none."""
+UNKNOWN_END = 7
+"""The program ended, and nobody knows with which code: it was not started by Holdfast."""
 INTERRUPTED = 130
 """Ctrl-C. The program goes on."""
 
@@ -35,6 +37,7 @@ def choose_code(report: Mapping[str, Any]) -> int:
     """The exit code for what a report says of a program."""
     status = report.get("status")
     if status == "terminated":
-        has_failed = report.get("exit_code") or report.get("exception")
-        return FAILED if has_failed else OK
+        if report.get("exit_code") or report.get("exception"):
+            return FAILED
+        return UNKNOWN_END if report.get("exit_code", OK) is None else OK
     return _BY_STATUS.get(str(status), OK)

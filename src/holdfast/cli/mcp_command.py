@@ -25,7 +25,7 @@ from holdfast.client.http_client import require_loopback
 
 _UNUSED_SECONDS = 1.5
 _CONNECT_SECONDS = 10.0
-_ENDING_SECONDS = 10.0
+_ENDING_SECONDS = 30.0
 """How long the server may take to end what the agent has started, and then itself."""
 _MAX_LINE_BYTES = 64 * 1024 * 1024
 _FOR_US = b'{"holdfast"'

@@ -87,9 +87,11 @@ class Tools:
 def join_reports(earlier: Answer, later: Answer) -> Answer:
     """The later report, with what only the earlier one says."""
     joined = {**later}
-    for name in ("environment", "problems"):
+    for name in ("environment", "columns", "hits"):
         if name in earlier:
             joined.setdefault(name, earlier[name])
+    if "problems" in earlier:
+        joined["problems"] = list(dict.fromkeys([*earlier["problems"], *later.get("problems", ())]))
     for name in ("rows", "steps"):
         if name in earlier:
             joined[name] = [*earlier[name], *later.get(name, ())]

@@ -19,6 +19,12 @@ _COMMANDS = {
     "hold_decide": "holds decide",
     "calls_search": "calls list",
 }
+_ROUTES = {
+    "GET /api/holds": "holds",
+    "GET /api/calls": "calls list",
+    "GET /sessions": "sessions",
+    "POST /sessions": "run",
+}
 _WORDS = ("target", "kind", "line", "expression", "expressions", "add", "hold_id", "action")
 """Fields that are words of their command, and no options."""
 _OPTIONS = {"session_id": "session", "breakpoints": "break", "where": "filter"}
@@ -27,7 +33,9 @@ _OPTION = re.compile(r"\b(show_secrets|budget_tokens|max_hits)(?:\s*[:=]\s*(true
 
 
 def write_commands(text: str) -> str:
-    """The text with commands in place of tools."""
+    """The text with commands in place of tools and routes."""
+    for route, command in _ROUTES.items():
+        text = text.replace(route, f"`holdfast {command}`")
     if "_" in text:
         text = _CALL.sub(_write_command, text)
         text = _OPTION.sub(_write_option, text)

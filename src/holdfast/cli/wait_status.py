@@ -20,7 +20,7 @@ from holdfast.wire.plain_text import clean_output
 _FIRST_SECONDS = 0.5  # most waits are shorter, and need no words
 _EACH_SECONDS = 0.1
 _ASK_SECONDS = 1.0
-_REQUEST_SECONDS = 2.0
+_REQUEST_SECONDS = 5.0
 _OUTPUT_BYTES = 400
 _CLEAR = "\r\x1b[2K"
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"

@@ -157,18 +157,10 @@ def _split_condition(rest: str) -> tuple[str, str]:
     """The longest condition that a text begins with, and the options after it."""
     ends = [match.start() for match in _OPTION.finditer(rest) if match[1]]
     for end in (len(rest), *reversed(ends)):
-        if _is_expression(rest[:end]):
+        if conditions.is_expression(rest[:end]):
             return rest[:end].strip(), rest[end:]
     conditions.check(rest)
     raise AssertionError("a condition that is an expression was found above")
-
-
-def _is_expression(text: str) -> bool:
-    try:
-        ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
 
 
 def _invalid(text: str, problem: str, hint: str | None = None) -> InvalidPlace:

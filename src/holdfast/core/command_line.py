@@ -106,7 +106,7 @@ def parse_target(
     text = target.strip()
     if not text:
         raise _refuse(target, "it is empty")
-    if is_file(text):
+    if is_file(text) and not _is_package(text, is_file):
         return Command(script=text, args=(*args,))
     before_test = text.partition("::")[0]
     if "::" in text and (is_file(before_test) or not re.search(r"\s", before_test)):
@@ -116,6 +116,13 @@ def parse_target(
     except ValueError as problem:
         raise _refuse(target, f"a shell could not read it ({problem})") from None
     return _Parser(target, is_file).parse([*words, *args], len(words))
+
+
+def _is_package(name: str, is_file: Callable[[str], bool]) -> bool:
+    """Whether it is a package that `python -m` runs. Run as a directory, it could import nothing
+    relative to itself."""
+    parts = ("__init__.py", "__main__.py")
+    return name.isidentifier() and all(is_file(f"{name}/{part}") for part in parts)
 
 
 class _Parser:
@@ -179,6 +186,8 @@ class _Parser:
             return Command(module="pytest", args=(first, *args))
         if first.endswith(".ipynb"):
             raise _refuse(self._target, "a notebook is not a program")
+        if _is_package(first, self._is_file):
+            return Command(module=first, args=args)
         if first.endswith((".py", ".pyw", ".pyz")) or "/" in first or self._is_file(first):
             return Command(script=first, args=args)
         if not all(part.isidentifier() for part in first.split(".")):

@@ -24,6 +24,15 @@ def check(text: str) -> None:
         raise _invalid(text, error, _find_offset(text, problem)) from None
 
 
+def is_expression(text: str) -> bool:
+    """Whether a text is a Python expression, by its grammar."""
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
 def _find_offset(text: str, problem: SyntaxError) -> int | None:
     """The column, from 1, in the text as it was given."""
     if not problem.offset:

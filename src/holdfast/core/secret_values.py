@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from string import ascii_lowercase, ascii_uppercase
 
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
 HIDDEN = "<hidden: looks like a secret>"
 
 _QUALIFIED = r"(?:api|access|secret|private|auth|client|refresh|id|session|bearer)[-_]?"
@@ -20,13 +22,17 @@ _NAME = re.compile(
 )
 # Words after which, in a text, a value may stand: `password=…`, `"client_secret": "…"`.
 _WORDS = (
-    *("password", "passwd", "passphrase", "secret", "authorization", "api_key", "api-key"),
-    *("apikey", "access_key", "access-key", "private_key", "auth_token", "access_token"),
-    *("api_token", "refresh_token", "id_token", "session_token", "bearer_token", "client_key"),
+    *("password", "passwd", "passphrase", "secret", "authorization", "cookie"),
+    *("api_key", "api-key", "apikey", "access_key", "access-key", "private_key", "client_key"),
+    *("auth_token", "access_token", "api_token", "refresh_token", "id_token", "session_token"),
+    "bearer_token",
 )
+# A bare value may have the name of its scheme before it. An annotation and a comparison have none.
 _VALUE = re.compile(
-    r"""[\w-]{0,40}\\{0,4}["']?\s{0,3}[:=]\s{0,3}"""
-    r"""(?:\\{0,4}"(?P<d>[^"\\]{1,4000})|'(?P<s>[^'…]{1,4000})(?:['…]|\Z)|(?P<b>[^\s"'&,;)}\]\\]{1,4000}))"""
+    r"""[\w-]{0,40}\\{0,4}["']?\s{0,3}(?:"""
+    r"""[:=]=?\s{0,3}(?:\\{0,4}"(?P<d>[^"\\]{1,4000})|'(?P<s>[^'…]{1,4000})(?:['…]|\Z))"""
+    r"""|[:=](?!=)\s{0,3}(?!(?:str|bytes|int|bool|None|True|False|Any|Optional)\b)"""
+    r"""(?P<b>(?:(?:Basic|Bearer|Digest|Token)\s)?[^\s"'&,;)}\]\\]{1,4000}))"""
 )
 _LOOKS = re.compile(
     r"(?<![A-Za-z0-9])(?:"
@@ -39,8 +45,11 @@ _LOOKS = re.compile(
 # Each of those contains one of these, which are found much faster.
 _LOOKS_HINTS = ("sk-", "gh", "xox", "AKIA", "AIza", "earer ", "eyJ", "://")
 _BEGIN, _END = "-----BEGIN ", "-----END "
+_LAST_NAME = re.compile(r"""(?:\A|\.|\[|\.get\()['"]?([\w-]+)['"]?[\])]?(?:\[\d+\])*\Z""")
 # Names that a secret and something harmless may have: what they hold decides.
-_VAGUE_NAME = re.compile(r"(?:[\w-]*[-_])?(?:token|pwd|auth|dsn|signing_key|salt)", re.IGNORECASE)
+_VAGUE_NAME = re.compile(
+    r"(?:[\w-]*[-_])?(?:token|pwd|pw|auth|dsn|signing_key|salt)", re.IGNORECASE
+)
 _VAGUE_ENTRY = re.compile(
     r"""(?<![A-Za-z0-9])["']?(?:token|pwd|dsn)["']?(?:: ?|=)["'](?P<value>[^"'\s]{8,400})["']"""
 )
@@ -68,12 +77,18 @@ def is_secret(name: str, value: str) -> bool:
     """Whether a variable is a secret, by its name and the text of its value."""
     if _HARMLESS_VALUE.match(value):
         return False
-    last = name.rpartition(".")[2] if len(name) <= 200 else ""
+    last = _find_last_name(name)
     if _NAME.fullmatch(last):
         return not _HARMLESS_NAME.fullmatch(last)
     if _VAGUE_NAME.fullmatch(last):
         return _RANDOM.match(value) is not None
     return False
+
+
+def _find_last_name(expression: str) -> str:
+    """The name at the end of `a.b`, `a['b']`, `a.get('b')` or `b[0]`."""
+    found = _LAST_NAME.search(expression) if len(expression) <= 200 else None
+    return found[1] if found is not None else ""
 
 
 def hide_value(name: str, value: str) -> str:
@@ -126,7 +141,7 @@ def _remove_private_keys(text: str, replacement: str) -> str:
 
 
 def _remove_named_values(text: str, replacement: str) -> str:
-    low = text.lower()
+    low = text.lower() if text.isascii() else text.translate(_LOWER)  # both as long as the text
     spans: list[tuple[int, int]] = []
     for word in _WORDS:
         at = low.find(word)

@@ -15,7 +15,7 @@ import threading
 import types
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
-from . import bounded_calls, server_messages
+from . import bounded_calls, server_messages, standard_streams
 from .pydevd_access import canonical, is_ours
 
 _MAX_LOG_CHARACTERS = 2000
@@ -178,8 +178,9 @@ class Rule:
             part if isinstance(part, str) else self._format_part(frame, *part)
             for part in self.log or ()
         )
-        file, line = canonical(frame.f_code.co_filename), frame.f_lineno
-        server_messages.report("log", id=self.id, text=text, file=file, line=line)
+        place = {"file": canonical(frame.f_code.co_filename), "line": frame.f_lineno}
+        is_in_order = standard_streams.begin_message()
+        server_messages.report("log", id=self.id, text=text, is_in_order=is_in_order, **place)
 
     def _format_part(
         self, frame: Any, expression: Expression, conversion: Optional[str], spec: str

@@ -31,7 +31,7 @@ from .exception_filters import FILTERS
 from .function_table import FUNCTIONS, enter_function, is_beginning
 from .pydevd_access import current, is_detached, is_ours
 from .recursion_room import COUNTS_DOWN, FAR_FROM_LIMIT, REAL_ROOM, UNKNOWN_DEPTH, DepthGauge
-from .step_returns import step_to_caller
+from .step_returns import is_thrown_into, leave_frame
 from .trace_watch import TraceWatch
 from .tracing_watch import is_lost
 
@@ -359,12 +359,16 @@ def resume(frame: Any, event: str, arg: Any) -> Trace:
 
 
 def _follow(inner: Callable[..., Any]) -> Trace:
+    was_thrown_into = False
+
     def follow(frame: Any, event: str, arg: Any) -> Trace:
-        nonlocal inner
+        nonlocal inner, was_thrown_into
         if not TRACING.passes_every_event:
             return resume(frame, event, arg)
-        if event == "return":
-            step_to_caller(current(), frame)
+        if event == "exception":
+            was_thrown_into = was_thrown_into or is_thrown_into(frame, arg[0])
+        elif event == "return" and not leave_frame(current(), frame, arg, was_thrown_into):
+            return None
         result = inner(frame, event, arg)
         if not TRACING.passes_every_event or _has_ended(result):
             return _choose(frame, result)
@@ -379,8 +383,8 @@ def _ask_pydevd(frame: Any, event: str, arg: Any) -> Trace:
     tracer = _find_tracer(db) if db is not None else None
     if tracer is None:
         return None
-    if event == "return":
-        step_to_caller(db, frame)
+    if event == "return" and not leave_frame(db, frame, arg, False):
+        return None
     return _choose(frame, tracer(frame, event, arg))
 
 

@@ -14,6 +14,7 @@ from typing import Any, Callable
 
 from . import (
     bounded_calls,
+    breakpoint_calls,
     breakpoint_table,
     detachment,
     end_reports,
@@ -179,6 +180,7 @@ def install() -> None:
     exception_filters.install(pydevd)
     thread_suspension.install(pydevd)  # before the next, which suspends and waits through it
     missed_breakpoints.install(pydevd)
+    breakpoint_calls.install(pydevd)
 
 
 def adopt(db: Any) -> None:

@@ -37,12 +37,15 @@ class Experiment:
                 return self._end()
             if not self._collect and self._max_hits is None:
                 return True
+        # Without the lock: the program's code may wait for another thread that is here, too.
+        budget = bounded_calls.Budget()
+        values = [self._render(expression, frame, budget) for expression in self._collect]
         with self._lock:  # rows come in the order of their numbers
             hit = next(self._numbers)
             if self._max_hits is not None and hit > self._max_hits:
                 return True  # another thread has ended it
-            if self._collect:
-                self._send_row(rule, frame, hit)
+            if values:
+                _send_row(rule, frame, hit, values)
         if self._is_true(frame) or hit == self._max_hits:
             return self._end()
         return False
@@ -60,22 +63,16 @@ class Experiment:
         except (Exception, SystemExit):
             return False
 
-    def _send_row(self, rule: Rule, frame: Any, hit: int) -> None:
-        budget = bounded_calls.Budget()
-        server_messages.report(
-            "row",
-            id=rule.id,
-            hit=hit,
-            file=canonical(frame.f_code.co_filename),
-            line=frame.f_lineno,
-            values=[self._render(expression, frame, budget) for expression in self._collect],
-        )
-
     def _render(self, expression: Expression, frame: Any, budget: bounded_calls.Budget) -> str:
         try:
             return previews.Preview(self._limits, budget).text(expression.evaluate(frame))
         except (Exception, SystemExit) as error:
             return "<%s>" % bounded_calls.describe_error(error)
+
+
+def _send_row(rule: Rule, frame: Any, hit: int, values: List[str]) -> None:
+    file, line = canonical(frame.f_code.co_filename), frame.f_lineno
+    server_messages.report("row", id=rule.id, hit=hit, file=file, line=line, values=values)
 
 
 def begin(spec: Optional[Dict[str, Any]]) -> None:

@@ -14,8 +14,10 @@ import termios
 import threading
 import time
 from _queue import SimpleQueue
+from _thread import allocate_lock  # of no greenlet, and without a line of Python
 from typing import Any, Dict, List, Optional, Tuple
 
+from .pydevd_access import current, step_suspended
 from .server_messages import report
 from .tracing_watch import is_debuggers
 
@@ -191,21 +193,28 @@ def install() -> None:
     elif isinstance(sys.stdout, io.TextIOWrapper) and isinstance(sys.stderr, io.TextIOWrapper):
         sys.stdout = sys.__stdout__ = _wrap_output(sys.stdout)  # type: ignore[misc]
         sys.stderr = sys.__stderr__ = _wrap_output(sys.stderr)  # type: ignore[misc]
+        FileIO.keeps_order = True
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin = sys.__stdin__ = _wrap_input(sys.stdin)  # type: ignore[misc]
+
+
+_MAX_MESSAGE_CHECKS = 10 * _MAX_CHECKS  # a message is rare, and its place among the output matters
+_NOTHING, _MESSAGE = -1, -2  # in place of a descriptor: what was written last
 
 
 class FileIO(io.FileIO):
     """Standard output or error, named as the type that it stands for.
 
     Two pipes have no order between them: a change from one to the other waits, for a moment at
-    the most, until what was written to the first has been read.
+    the most, until what was written to the first has been read. So does a change from a pipe to
+    a message that is shown among the output, and back.
 
     Once the program has a tracer of its own, such as pdb, the order is given up. The tracer would
     step into `write`, which is not Python elsewhere.
     """
 
-    last_fd = -1
+    last_fd = _NOTHING
+    keeps_order = False  # once the program writes through it
 
     def write(self, data: Any) -> Any:
         if sys.gettrace() is not None and not is_debuggers(sys.gettrace()):
@@ -214,22 +223,68 @@ class FileIO(io.FileIO):
             return super().write(data)
         fd = self.fileno()
         if FileIO.last_fd != fd:
-            if FileIO.last_fd != -1:
-                _wait_until_read(FileIO.last_fd)
+            _finish_last()
             FileIO.last_fd = fd
         return super().write(data)
 
 
-def _wait_until_read(fd: int) -> None:
+def begin_message() -> bool:
+    """Called before a message that is shown among the output; whether its place there is certain.
+
+    If it is, the server has read all that was written before, and gets the rest after the message.
+    """
+    if not FileIO.keeps_order or "write" not in vars(FileIO):
+        return False
+    is_read = FileIO.last_fd == _MESSAGE or _finish_last(_MAX_MESSAGE_CHECKS)
+    FileIO.last_fd = _MESSAGE
+    return is_read
+
+
+def _finish_last(max_checks: int = _MAX_CHECKS) -> bool:
+    """Wait until the server has what was written last, whichever way that takes."""
+    if FileIO.last_fd == _NOTHING:
+        return True
+    if FileIO.last_fd == _MESSAGE:
+        connection = _find_connection()
+        return _wait_until_sent() and _wait_until_read(
+            connection, termios.TIOCOUTQ, _MAX_MESSAGE_CHECKS
+        )
+    return _wait_until_read(FileIO.last_fd, termios.FIONREAD, max_checks)
+
+
+def _wait_until_sent() -> bool:
+    """Messages are sent by another thread."""
+    from _pydevd_bundle.pydevd_net_command import _NullNetCommand
+
+    db = current()
+    if db is None or db.writer is None or not db.writer.is_alive():
+        return False
+    being_sent, mark = allocate_lock(), _NullNetCommand()
+    mark.send = lambda _socket: being_sent.release()
+    being_sent.acquire()
+    with step_suspended():
+        db.writer.add_command(mark)
+    return being_sent.acquire(timeout=_MAX_MESSAGE_CHECKS * _CHECK_SECONDS)
+
+
+def _find_connection() -> int:
+    try:
+        return int(current().writer.sock.fileno())
+    except (AttributeError, OSError):
+        return -1
+
+
+def _wait_until_read(fd: int, question: int, max_checks: int) -> bool:
     unread = array.array("i", [0])
-    for _ in range(_MAX_CHECKS):
+    for _ in range(max_checks):
         try:
-            fcntl.ioctl(fd, termios.FIONREAD, unread)
-        except OSError:
-            return
+            fcntl.ioctl(fd, question, unread)
+        except (OSError, ValueError):
+            return False
         if not unread[0]:
-            return
+            return True
         time.sleep(_CHECK_SECONDS)
+    return False
 
 
 def _wrap_output(plain: io.TextIOWrapper) -> io.TextIOWrapper:

@@ -33,7 +33,7 @@ _NAME = re.compile(r"(\d{8}_\d{6}_[0-9a-f]{6})-([A-Za-z0-9_.]+)-(\d+)\.json")
 ID_PREFIX = "cap_"
 LATEST = "latest"
 """Stands for the id of the newest one."""
-_ID_DIGITS = 6
+_ID_DIGITS = 10
 _TEXTS = ("type", "message")
 
 

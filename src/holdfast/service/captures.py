@@ -10,6 +10,7 @@ import msgspec
 
 from holdfast import errors
 from holdfast.recording.capture_files import CaptureDirectory, captures_dir
+from holdfast.service.capture_secrets import hide_capture_secrets
 from holdfast.service.warning_list import WarningList
 from holdfast.wire.capture_answers import (
     Capture,
@@ -49,14 +50,15 @@ class Captures:
 def read_summaries(
     directory: CaptureDirectory, limit: int
 ) -> tuple[Sequence[CaptureSummary], Sequence[str]]:
-    """The newest captures, and what is wrong with those that cannot be read."""
+    """The newest captures, without secrets, and what is wrong with those that cannot be read."""
     summaries: list[CaptureSummary] = []
     problems: list[str] = []
     for capture in directory.iter_captures(problems):
         if len(summaries) == limit:
             break
         try:
-            summaries.append(summarize(msgspec.convert(capture, Capture)))
+            whole = msgspec.convert(capture, Capture)
+            summaries.append(summarize(hide_capture_secrets(whole)))
         except msgspec.ValidationError as problem:
             problems.append(f"{capture['id']}: {problem}")
     return summaries, problems

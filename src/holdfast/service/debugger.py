@@ -13,7 +13,7 @@ from holdfast.model.records import SessionRecord
 from holdfast.model.session_state import Kind
 from holdfast.recording.directories import agents_dir
 from holdfast.service import server_report
-from holdfast.service.agent_doors import AgentDoors
+from holdfast.service.agent_door_view import AgentDoorView
 from holdfast.service.agents.agent_registry import AgentRegistry
 from holdfast.service.calls.call_service import CallService
 from holdfast.service.captures import Captures
@@ -70,7 +70,7 @@ class Debugger:
         """How many requests there were over HTTP."""
         self.editor_doors: EditorDoors | None = None
         """Where editors come in, if they can."""
-        self.agent_door: AgentDoors | None = None
+        self.agent_door: AgentDoorView | None = None
         """Where `holdfast mcp` brings agents in, if it can."""
         self._watch = DataDirectoryWatch(
             data_dir, store.file or data_dir, self._warnings, self.programs.tell_unsaved

@@ -13,6 +13,7 @@ from holdfast.wire.plain_text import cut
 from holdfast.wire.tool_answers import ToolAnswer
 
 _SHORT = 60
+_FEW = 3
 
 
 class ListedSession(msgspec.Struct, kw_only=True):
@@ -71,9 +72,14 @@ class SessionTable(ToolAnswer, kw_only=True):
         short = [_shorten(session) for session in self.sessions]
         captures = self.captures or []
         yield msgspec.structs.replace(self, sessions=short)
+        few = captures[:_FEW]
         for left, missing in list_shorter(captures):
-            yield self._leave_out(short, left, missing)
+            if len(left) >= len(few):
+                yield self._leave_out(short, left, missing)
         for sessions, _missing in list_shorter(short):
+            if len(sessions) >= _FEW:
+                yield self._leave_out(sessions, few, len(captures) - len(few))
+        for sessions, _missing in list_shorter(short[:_FEW]):
             yield self._leave_out(sessions, [], len(captures))
 
     def _leave_out(

@@ -159,13 +159,13 @@ def test_a_run_without_debugging_passes_its_breakpoints(editor: Editor) -> None:
 def test_a_launch_that_cannot_work_is_refused_with_a_reason(
     server: Server, editor: Editor, arguments: dict[str, Any], what: str
 ) -> None:
-    before = server.get("/sessions")["total"]
+    before = server.list_ids()
     editor.initialize()
     with pytest.raises(Refusal, match=what) as refused:
         editor.ask("launch", **arguments)
     assert refused.value.error["showUser"] is True
     assert "Traceback" not in json.dumps(refused.value.answer)
-    assert server.get("/sessions")["total"] == before
+    assert server.list_ids(but=before) == []
     editor.ask("launch", program=LOOP.path)  # a better one is taken then
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
-from harness import PROGRAMS, Program, Server
+from harness import PROGRAMS, Program, Server, Session
 from mcp_clients import MODES, call, over_http, run
 from polling import wait_until
 
@@ -35,7 +35,9 @@ def post(server: Server, message: Any, **headers: str) -> httpx.Response:
 
 
 def read_message(answer: httpx.Response) -> Any:
-    """The message of an answer that is a stream of one."""
+    """The message of an answer, which may be a stream of one."""
+    if answer.headers["content-type"] == "application/json":
+        return answer.json()
     lines = [line for line in answer.text.splitlines() if line.startswith("data: {")]
     return json.loads(lines[-1].removeprefix("data: "))
 
@@ -62,17 +64,15 @@ def test_a_session_outlives_its_agent_and_is_found_again(server: Server, mode: s
 def test_an_agent_that_vanishes_while_it_waits_leaves_its_session_alive(
     server: Server, mode: str
 ) -> None:
-    known = {one["session_id"] for one in server.get("/sessions")["sessions"]}
-
-    def list_new() -> list[str]:
-        sessions = server.get("/sessions")["sessions"]
-        return [one["session_id"] for one in sessions if one["session_id"] not in known]
+    known = server.list_ids()
 
     async def main() -> None:
         with contextlib.suppress(asyncio.CancelledError):
             async with over_http(server, mode) as agent:
                 calling = asyncio.create_task(call(agent, "debug_run", target="idle.py"))
-                (session_id,) = await asyncio.to_thread(wait_until, list_new)
+                (session_id,) = await asyncio.to_thread(
+                    wait_until, lambda: server.list_ids(but=known)
+                )
                 path = f"/sessions/{session_id}/status"
                 running = lambda: server.get(path)["status"] == "running"  # noqa: E731
                 await asyncio.to_thread(wait_until, running)
@@ -139,17 +139,23 @@ def test_a_call_waits_whatever_became_of_the_connections_before_it(server: Serve
         with httpx.Client(base_url=server.url, timeout=60) as other:
             call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked}
             answer = other.post("/mcp", json=call, headers={**ACCEPT, **header})
-        assert '"status":"terminated"' in answer.text
+        report = read_message(answer)["result"]["structuredContent"]
+        server.delete(f"/sessions/{report['session_id']}")
+        assert report["status"] == "terminated"
 
 
-def test_an_answer_is_a_stream_only_for_those_who_want_progress(server: Server) -> None:
-    session = {"mcp-session-id": post(server, INITIALIZE).headers["mcp-session-id"]}
-    asked: dict[str, Any] = {"name": "debug_sessions", "arguments": {}}
+def test_an_answer_is_a_stream_only_for_those_who_want_progress(
+    server: Server, session: Session
+) -> None:
+    header = {"mcp-session-id": post(server, INITIALIZE).headers["mcp-session-id"]}
+    # An answer that is the same a second later: one about sessions says how old they are.
+    asked: dict[str, Any] = {"name": "debug_set_breakpoints"}
+    asked["arguments"] = {"session_id": session.id}
     call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked}
-    plain = post(server, call, **session)
+    plain = post(server, call, **header)
     assert plain.headers["content-type"] == "application/json"
     asked["_meta"] = {"progressToken": 1}
-    streamed = post(server, call, **session)
+    streamed = post(server, call, **header)
     assert streamed.headers["content-type"].startswith("text/event-stream")
     assert read_message(streamed) == plain.json()
 

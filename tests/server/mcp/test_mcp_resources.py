@@ -20,6 +20,16 @@ async def read(agent: Client, uri: str) -> str:
     return str(getattr(contents, "text", ""))
 
 
+async def list_all(agent: Client) -> set[str]:
+    """The resources of every page."""
+    page = await agent.list_resources()
+    uris = {str(one.uri) for one in page.resources}
+    while page.next_cursor is not None:
+        page = await agent.list_resources(cursor=page.next_cursor)
+        uris |= {str(one.uri) for one in page.resources}
+    return uris
+
+
 async def start_loop(agent: Client) -> str:
     place = f"loop.py:{LOOP.line('add')}"
     report = await call(agent, "debug_run", target="loop.py", breakpoints=[place])
@@ -31,7 +41,7 @@ def test_the_sources_of_a_program_are_listed_and_read(server: Server, mode: str)
     async def main() -> None:
         async with over_http(server, mode) as agent:
             session_id = await start_loop(agent)
-            listed = {str(one.uri) for one in (await agent.list_resources()).resources}
+            listed = await list_all(agent)
             uri = f"holdfast://sessions/{session_id}/source{LOOP.path}"
             assert uri in listed
             assert await read(agent, uri) == Path(LOOP.path).read_text()
@@ -88,21 +98,22 @@ def test_the_output_is_the_end_of_what_was_written(server: Server, tmp_path: Pat
     run(main)
 
 
-def test_a_capture_is_read_as_its_report(server: Server) -> None:
-    run_pytest(server.data_dir, "--holdfast", "-q", "-k", "test_total")
+def test_a_capture_is_read_as_its_report(tmp_path: Path) -> None:
+    server = Server(tmp_path / "data")  # without the captures of other tests
 
     async def main() -> None:
         async with over_http(server) as agent:
-            listed = {str(one.uri) for one in (await agent.list_resources()).resources}
-            (uri,) = [one for one in listed if one.startswith("holdfast://captures/")]
+            (uri,) = await list_all(agent)
+            assert uri.startswith("holdfast://captures/")
             text = await read(agent, uri)
             assert "assert 10 == 11" in text
             assert await read(agent, "holdfast://captures/latest") == text
 
     try:
+        run_pytest(server.data_dir, "--holdfast", "-q", "-k", "test_total")
         run(main)
     finally:
-        server.delete("/api/captures/all")
+        server.stop()
 
 
 def test_what_is_too_much_for_one_page_is_on_the_next(server: Server) -> None:
@@ -113,9 +124,8 @@ def test_what_is_too_much_for_one_page_is_on_the_next(server: Server) -> None:
             first = await agent.list_resources()
             assert len(first.resources) == 100
             assert first.next_cursor == "100"
-            second = await agent.list_resources(cursor=first.next_cursor)
-            uris = {str(one.uri) for one in (*first.resources, *second.resources)}
-            assert {f"holdfast://sessions/{one}/output" for one in made} <= uris
+            uris = {f"holdfast://sessions/{one}/output" for one in made}
+            assert uris <= await list_all(agent)
             with pytest.raises(MCPError, match="no page"):
                 await agent.list_resources(cursor="x")
 

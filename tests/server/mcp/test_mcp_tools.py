@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 
 from harness import Program, Server
 from mcp_clients import MODES, call, over_http, over_stdio, read_text, run
-from polling import wait_until
+from polling import PATIENCE_SECONDS, wait_until
 
 LOOP = Program("loop.py")
 Connect = Callable[[], contextlib.AbstractAsyncContextManager[Client]]
@@ -99,22 +99,30 @@ def test_an_error_says_what_to_do_next_as_text_and_as_structure(connect: Connect
     run(main)
 
 
-def test_a_call_that_waits_tells_that_it_does(connect: Connect) -> None:
+def test_a_call_that_waits_tells_that_it_does(connect: Connect, server: Server) -> None:
     async def main() -> None:
         told: list[tuple[float, float | None, str | None]] = []
+        is_told = asyncio.Event()
 
         async def note(progress: float, total: float | None, message: str | None) -> None:
             told.append((progress, total, message))
+            is_told.set()
 
+        before = get_sessions(server)
         async with connect() as agent:
-            result = await agent.call_tool(
-                "debug_run", {"target": "idle.py", "timeout": 2.5}, progress_callback=note
+            request = {"target": "idle.py", "timeout": 50}
+            calling = asyncio.create_task(
+                agent.call_tool("debug_run", request, progress_callback=note)
             )
-            assert result.structured_content is not None
-            assert result.structured_content["status"] == "running"
-            assert told[0][:2] == (2.0, 2.5)
+            await asyncio.wait_for(is_told.wait(), PATIENCE_SECONDS)
+            assert told[0][:2] == (2.0, 50.0)
             assert "waiting" in (told[0][2] or "")
-            await call(agent, "debug_stop")
+            (started,) = get_sessions(server).keys() - before.keys()
+            await asyncio.to_thread(server.post, f"/sessions/{started}/pause")
+            result = await calling  # it has waited for this
+            assert result.structured_content is not None
+            assert result.structured_content["status"] == "paused"
+            await call(agent, "debug_stop", session_id=started)
 
     run(main)
 

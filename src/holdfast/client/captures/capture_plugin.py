@@ -14,6 +14,7 @@ from holdfast.recording.capture_files import Capture, CaptureDirectory
 
 _MAX_LISTED = 20
 _RUN = "holdfast_run"
+_WORKER_OUTPUT = "holdfast_captures"
 
 
 class CapturePlugin:
@@ -27,7 +28,7 @@ class CapturePlugin:
         self._directory = CaptureDirectory(capture_files.captures_dir(discovery.data_dir()))
         self._numbers = itertools.count(1)
         self._left_out = 0
-        self._problem = ""
+        self._problems: list[str] = []
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -49,11 +50,24 @@ class CapturePlugin:
             capture = build_capture(node, call, report, self._worker)
             self._directory.write(capture, self.run, self._worker, number)
         except Exception as problem:  # a capture never changes how the tests end
-            self._problem = f"{type(problem).__name__}: {problem}"
+            self._problems = [f"{type(problem).__name__}: {problem}"]  # one is enough
+
+    def pytest_sessionfinish(self, session: Any) -> None:
+        """A worker of xdist lets the controller know."""
+        if self._worker is not None:
+            session.config.workeroutput[_WORKER_OUTPUT] = (self._left_out, self._problems)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """A hook of xdist: a worker has ended; one that has crashed has told nothing."""
+        told = getattr(node, "workeroutput", {}).get(_WORKER_OUTPUT)
+        if told is not None:
+            self._left_out += told[0]
+            self._problems += [one for one in told[1] if one not in self._problems]
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """In the only process, or the controller."""
-        problems = [self._problem] if self._problem else []
+        problems = list(self._problems)
         captures = list(self._directory.iter_captures(problems, self.run))
         if not captures and not problems:
             return

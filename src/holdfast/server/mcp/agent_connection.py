@@ -91,8 +91,12 @@ class AgentConnection:
 
     async def end_sessions(self) -> None:
         """End what the agent has started."""
-        sessions = self._door.debugger.sessions
-        for session_id in self._client.started if self._client is not None else ():
+        if self._client is None:
+            return
+        self._client.is_gone = True
+        sessions, started = self._door.debugger.sessions, self._client.started
+        while started:
+            session_id = started.pop()
             try:
                 await sessions.peek(session_id).delete()
             except errors.NotFound:

@@ -15,7 +15,7 @@ from holdfast.server.mcp.tool_calls import wait_for_left_calls
 from holdfast.service.debugger import Debugger
 from holdfast.service.tools.tool_client import ToolClient
 
-_LAST_ANSWERS_SECONDS = 0.5
+_LAST_ANSWERS_SECONDS = 3.0
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 

@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 import mcp_types
 
 from holdfast import errors
+from holdfast.service.tools.reports.report_output import read_output
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.tool_answers import BYTES_PER_TOKEN
 from holdfast.wire.tool_requests import DebugInspect
@@ -110,7 +111,7 @@ async def read_resource(debugger: Debugger, uri: str) -> mcp_types.TextResourceC
     session = debugger.sessions.get(match[1])
     if match[2]:
         return mcp_types.TextResourceContents(
-            uri=uri, mime_type=_TEXT, text=_keep_end(_read_output(session))
+            uri=uri, mime_type=_TEXT, text=_keep_end(read_output(session.program))
         )
     path = unquote(match[3])
     text = await _read_source(session, path if path.startswith("<") else f"/{path}")
@@ -146,12 +147,6 @@ async def _find_sources(session: Session) -> dict[str, bool]:
             modules = await asyncio.wait_for(program.inspection.modules(), _LIST_SECONDS)
             files.update((one["file"], one["library"]) for one in modules if one["source"])
     return files
-
-
-def _read_output(session: Session) -> str:
-    output = session.program.output
-    page = output.page(0, output.cursor, max_bytes=output.limit_bytes)
-    return "".join(entry.text for entry in page.entries)
 
 
 def _keep_beginning(text: str) -> str:

@@ -24,6 +24,7 @@ from holdfast.service.tools.tool_client import ToolClient
 from holdfast.service.tools.tool_table import TOOLS
 from holdfast.service.waitable import CLIENT_DISCONNECT
 from holdfast.wire import rest
+from holdfast.wire.plain_text import cut
 from holdfast.wire.tool_answers import ToolResult
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ log = logging.getLogger(__name__)
 PROGRESS_SECONDS = 2.0
 _SAID_IN_WORDS = ("problems", "unknown", "nearest", "valid")
 """Details of an error that its message says, too. Only scripts read them."""
+_MAX_MESSAGE = 400
 _left: dict[asyncio.Task[ToolResult], ToolClient] = {}
 """Calls that nobody waits for any more, and whose they were."""
 _LEFT_SECONDS = 10.0
@@ -131,6 +133,11 @@ def _log_unforeseen(name: str, problem: Exception) -> ErrorAnswer:
 def _build_error(answer: ErrorAnswer) -> mcp_types.CallToolResult:
     """An error: clients show its text to the model, and some its structure."""
     error = answer.error
+    error.message = cut(error.message, _MAX_MESSAGE)
+    error.details = {
+        name: cut(value, _MAX_MESSAGE) if isinstance(value, str) else value
+        for name, value in error.details.items()
+    }
     others = [f"{one['field']}: {one['message']}" for one in error.details.get("problems", [])[1:]]
     lines = [error.message, *others, *([error.hint] if error.hint else []), f"({error.code})"]
     if error.details.get("possible"):

@@ -24,7 +24,7 @@ GENERATED = (
 DATA_NOT_SET = (
     "It is not set: no program runs that knows this value. Stop the program, and watch it again."
 )
-_NOT_FOUND = (
+NOT_FOUND = (
     "Function {} not found yet; it is looked for at launch, and in each module that is imported."
 )
 _MANY_PLACES = (
@@ -417,7 +417,7 @@ def _add_places(point: Breakpoint, found: Sequence[FunctionPlace]) -> Breakpoint
     places = (*point.places, *found)[: Breakpoint.MAX_PLACES]
     if not places:
         shown = function_finder.shorten(point.function)
-        return dataclasses.replace(point, message=_NOT_FOUND.format(shown))
+        return dataclasses.replace(point, message=NOT_FOUND.format(shown))
     return dataclasses.replace(
         point,
         places=places,

@@ -24,7 +24,10 @@ _REPLACED = (
     "do not stop it, and it cannot be paused or looked into. "
 )
 _FOLLOWED = "The new program is debugged in a child session."
-_NOT_FOLLOWED = "With debug_subprocesses, a Python program is followed into the next one."
+_NOT_FOLLOWED = (
+    "With debug_subprocesses (`subprocesses` of debug_run), a Python program is followed into the "
+    "next one."
+)
 _LOST = (
     "The program took the debugger's tracing away with {how}{place}: {which} no longer stops at "
     "breakpoints or for steps. "

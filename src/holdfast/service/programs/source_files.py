@@ -60,11 +60,14 @@ class SourceFiles:
         known = self._known.get(path)
         if known is not None and known.stamp == stamp:
             return known.line(number)
-        data = _read_source(path) if stamp is not None else None
-        if data is None:
-            return None
-        lines = data.decode("utf-8", "replace").splitlines()
+        text = None if stamp is None else self.read_text(path)
+        lines = text.splitlines() if text is not None else ()
         return lines[number - 1] if 1 <= number <= len(lines) else None
+
+    def read_text(self, path: str) -> str | None:
+        """The text of a file, to look for something in it: it is neither analysed nor kept."""
+        data = _read_source(path)
+        return None if data is None else data.decode("utf-8", "replace")
 
     def _read(self, path: str, stamp: Stamp) -> SourceFile | None:
         data = _read_source(path)

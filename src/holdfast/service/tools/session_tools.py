@@ -55,7 +55,7 @@ async def list_sessions(
 
 
 def _describe_capture(capture: CaptureSummary) -> str:
-    return f"{capture.id}  {capture.node}  {capture.exception}: {capture.message}"
+    return clean_line(f"{capture.id}  {capture.node}  {capture.exception}: {capture.message}")
 
 
 def _rank(session: Session) -> tuple[bool, bool, float]:

@@ -23,6 +23,8 @@ class ToolClient:
     memory: ReportMemory = field(default_factory=ReportMemory)
     started: list[str] = field(default_factory=list)
     """The sessions that it has started, oldest first."""
+    is_gone: bool = False
+    """Whether its connection has ended, and what it started ends with it."""
     running: set[str] = field(default_factory=set)
     """The sessions whose programs run, as far as it knows: it was told of no stop since."""
 

@@ -45,12 +45,13 @@ class ToolSet:
         except errors.HoldfastError as problem:
             name_tools(problem)
             raise
-        if isinstance(answer, Report):
-            clean_report(answer)
+        report = answer if isinstance(answer, Report) else getattr(answer, "report", None)
+        if isinstance(report, Report):
+            clean_report(report)
             if not getattr(request, "show_secrets", False):
-                hide_report_secrets(answer)
-            name_inspected(answer)
-            _note_told(client, answer)
+                hide_report_secrets(report)
+            name_inspected(report)
+            _note_told(client, report)
         return fit(answer, request.budget_tokens)
 
 

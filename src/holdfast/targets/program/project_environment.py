@@ -195,24 +195,28 @@ class _Search:
         for folder in self._list_folders():
             if _uses_poetry(folder):
                 for path in _find_poetry_environments(folder, self.request.environ):
-                    yield _Candidate(None, "poetry", path)
-            if os.path.isfile(os.path.join(folder, "Pipfile")):
+                    if _is_trusted(path):
+                        yield _Candidate(None, "poetry", path)
+            if _is_trusted(os.path.join(folder, "Pipfile")):
                 path = _name_pipenv_environment(folder, self.request.environ)
-                if os.path.isdir(path):
+                if _is_trusted(path):
                     yield _Candidate(None, "pipenv", path)
 
     async def _ask_poetry(self) -> list[_Candidate]:
-        """Poetry itself knows, if it is there; that takes a second, and is remembered."""
+        """Poetry itself knows, if it is there. That takes a second, so its answer is remembered."""
         environ = self.request.environ
         folder = next(filter(_uses_poetry, self._list_folders()), None)
         command = shutil.which("poetry", path=environ.get("PATH")) if folder else None
         if command is None or folder is None:
             return []
-        if folder not in _POETRY_ANSWERS:
-            answer = await asyncio.to_thread(_run_poetry, command, folder, environ)
-            _POETRY_ANSWERS[folder] = answer
-        path = _POETRY_ANSWERS[folder]
-        return [_Candidate(None, "poetry", path)] if path else []
+        key = folder, _find_poetry_store(environ)
+        path = _POETRY_ANSWERS.get(key)
+        if path is None or not os.path.isdir(path):
+            path = await asyncio.to_thread(_run_poetry, command, folder, environ)
+        if path is None or not _is_trusted(path):
+            return []
+        _POETRY_ANSWERS[key] = path
+        return [_Candidate(None, "poetry", path)]
 
     def _list_last(self) -> Iterator[_Candidate]:
         environ = self.request.environ
@@ -246,7 +250,12 @@ def _find_behind_shim(python: str | None) -> str | None:
         return None
     root = os.path.dirname(os.path.dirname(python))
     installed = glob.glob(os.path.join(root, "versions", "*", "bin", os.path.basename(python)))
-    return max(installed, default=None)
+    return max(installed, key=_read_version, default=None)
+
+
+def _read_version(path: str) -> list[int]:
+    """The numbers in a path such as `versions/3.13.0/bin/python`."""
+    return [int(number) for number in re.findall(r"\d+", path.rpartition("/versions/")[2])]
 
 
 def _is_same_environment(found: Interpreter) -> bool:
@@ -264,9 +273,9 @@ def _is_tool_environment(prefix: str) -> bool:
 
 
 def _is_trusted(path: str) -> bool:
-    """Whether it is the user's own: what another user left in `/tmp` is not run."""
+    """Whether it is the user's own, or root's: what another user left in `/tmp` is not used."""
     try:
-        return os.stat(path).st_uid in (os.getuid(), 0)
+        return {os.stat(path).st_uid, os.lstat(path).st_uid} <= {os.getuid(), 0}
     except OSError:
         return False
 
@@ -289,13 +298,15 @@ def _is_python_script(path: str) -> bool:
 
 # -- poetry and pipenv -----------------------------------------------------------------------------
 
-_POETRY_ANSWERS: dict[str, str | None] = {}
+_POETRY_ANSWERS: dict[tuple[str, str], str] = {}
+"""By project and store: its environment."""
 
 
 def _uses_poetry(folder: str) -> bool:
-    if os.path.isfile(os.path.join(folder, "poetry.lock")):
+    if _is_trusted(os.path.join(folder, "poetry.lock")):
         return True
-    return "[tool.poetry]" in _read(os.path.join(folder, "pyproject.toml"))
+    project = os.path.join(folder, "pyproject.toml")
+    return _is_trusted(project) and "[tool.poetry]" in _read(project)
 
 
 def _find_poetry_environments(folder: str, environ: Mapping[str, str]) -> list[str]:

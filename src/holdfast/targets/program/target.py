@@ -217,7 +217,10 @@ class Target:
         if kind == "output":
             self.listener.on_output(body["stream"], body["text"])
         elif kind == "log":
-            self._drain_outputs()
+            if body.get("is_in_order"):
+                self._flush_outputs()
+            else:
+                self._drain_outputs()
             place = {
                 "file": body["file"],
                 "line": body["line"],
@@ -289,6 +292,11 @@ class Target:
     def _check_input_request(self, request: object) -> None:
         if self._input_request is request and not (self.input and self.input.has_more):
             self.listener.on_input_wanted()
+
+    def _flush_outputs(self) -> None:
+        # What the program wrote before this message is read; what is in the pipes came after it.
+        for output in self.outputs:
+            output.flush()
 
     def _drain_outputs(self) -> None:
         # What the program wrote before this message, such as a prompt, is already in the pipe.

@@ -12,7 +12,7 @@ from holdfast.core import breakpoint_places
 from holdfast.core.breakpoint_places import Place
 from holdfast.service.programs.breakpoint_owners import TOOLS
 from holdfast.service.programs.program_session import ProgramSession
-from holdfast.service.tools.programs.breakpoint_resolver import resolve_breakpoint, resolve_file
+from holdfast.service.tools.programs.breakpoint_resolver import is_file_meant, resolve_breakpoint
 from holdfast.service.tools.programs.breakpoint_text import explain, name_place
 from holdfast.service.tools.programs.program_choice import find_program
 from holdfast.service.tools.tool_client import ToolClient
@@ -91,7 +91,8 @@ def _is_at(point: BreakpointAnswer, place: Place, client: ToolClient) -> bool:
         return False
     if place.line is None:
         return place.function is not None and place.function == point.function
-    return (resolve_file(client, place.file or ""), place.line) == (point.file, point.line)
+    is_file = is_file_meant(client, place.file or "", point.file or "")
+    return is_file and place.line == point.line
 
 
 def _not_found(

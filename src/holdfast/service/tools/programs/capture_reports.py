@@ -17,6 +17,7 @@ from msgspec import UNSET
 from holdfast import errors
 from holdfast.recording.capture_files import ID_PREFIX, LATEST
 from holdfast.service.capture_secrets import hide_capture_secrets
+from holdfast.service.tools.reports.report_secrets import HIDDEN_NOTE
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.capture_answers import Capture, CaptureException, CaptureFrame, CaptureValue
 from holdfast.wire.report_answers import Report, ReportedCause, ReportedException, ReportedFrame
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 CAPTURED = "captured"
 _PAGE = 50
-_NOTE = "values that look like secrets: show_secrets=true"
 
 
 async def report_capture(debugger: Debugger, client: ToolClient, request: DebugInspect) -> Report:
@@ -36,7 +36,7 @@ async def report_capture(debugger: Debugger, client: ToolClient, request: DebugI
     capture = whole if request.show_secrets else hide_capture_secrets(whole)
     report = CaptureReporter(capture, client, request).build()
     if capture != whole:
-        report.omitted = [*(report.omitted or ()), _NOTE]
+        report.omitted = [*(report.omitted or ()), HIDDEN_NOTE]
     return report
 
 

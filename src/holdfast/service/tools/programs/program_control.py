@@ -48,14 +48,14 @@ async def resume(debugger: Debugger, client: ToolClient, request: DebugContinue)
     session = find_program(debugger, client, request.session_id)
     limit = TimeLimit(request.timeout)
     if session.over:
-        return await _report(session, client, request.show_secrets, _ENDED)
+        return await _report(session, client, request, _ENDED)
     if session.state is State.CREATED:
-        return await _report(session, client, request.show_secrets, _NOT_STARTED)
+        return await _report(session, client, request, _NOT_STARTED)
     message = await _run_on(debugger, session, client, request)
     await _wait(session, limit)
     if not message and request.until is not None:
         message = _describe_until(session, request.until)
-    return await _report(session, client, request.show_secrets, message)
+    return await _report(session, client, request, message)
 
 
 async def _run_on(
@@ -139,17 +139,17 @@ async def step(debugger: Debugger, client: ToolClient, request: DebugStep) -> Re
     """Make one step or several, and report the last stop."""
     session = find_program(debugger, client, request.session_id)
     if session.over:
-        return await _report(session, client, request.show_secrets, _ENDED)
+        return await _report(session, client, request, _ENDED)
     if session.state is State.CREATED:
-        return await _report(session, client, request.show_secrets, _NOT_STARTED)
+        return await _report(session, client, request, _NOT_STARTED)
     if request.kind == "pause":
         return await _pause(session, client, request)
     if not session.is_paused:
         is_asking = session.state is State.WAITING_FOR_INPUT
         message = _WAITS_FOR_INPUT if is_asking else _RUNS
-        return await _report(session, client, request.show_secrets, message)
+        return await _report(session, client, request, message)
     if session.id in client.running:
-        return await _report(session, client, request.show_secrets, _STOPPED_MEANWHILE)
+        return await _report(session, client, request, _STOPPED_MEANWHILE)
     steps = StepRun(session, client, request)
     try:
         await steps.run()
@@ -158,7 +158,7 @@ async def step(debugger: Debugger, client: ToolClient, request: DebugStep) -> Re
         raise
     if client_disconnected():
         _give_up_untils(session)
-    report = await _report(session, client, request.show_secrets, steps.message)
+    report = await _report(session, client, request, steps.message)
     if steps.is_several:
         _fill_steps(report, steps.lines, request.budget_tokens)
     return report
@@ -174,18 +174,23 @@ def _fill_steps(report: Report, lines: list[str], budget_tokens: int) -> None:
 
 async def _pause(session: ProgramSession, client: ToolClient, request: DebugStep) -> Report:
     if session.is_paused:
-        return await _report(session, client, request.show_secrets, "It is paused already.")
+        return await _report(session, client, request, "It is paused already.")
     seconds = min(request.timeout, session.settings.step_wait)  # what blocks it may block for long
     answer = await session.pause(RunOptions(client.name, wait=seconds, include=()))
     said = answer.message if isinstance(answer.message, str) else ""
     message = said.partition(" GET /")[0]  # what is said to those who use the other routes
-    return await _report(session, client, request.show_secrets, message)
+    return await _report(session, client, request, message)
 
 
 async def _report(
-    session: ProgramSession, client: ToolClient, show_secrets: bool, message: str
+    session: ProgramSession,
+    client: ToolClient,
+    request: DebugContinue | DebugStep,
+    message: str,
 ) -> Report:
-    report = await build_report(session, client, show_secrets=show_secrets)
+    report = await build_report(
+        session, client, show_secrets=request.show_secrets, budget_tokens=request.budget_tokens
+    )
     if message:
         said = report.message if isinstance(report.message, str) else ""
         report.message = f"{message} {said}".strip()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec import UNSET
 
 from holdfast import errors
+from holdfast.core import conditions
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.tools.programs import frame_view
 from holdfast.service.tools.programs.breakpoint_text import describe_breakpoint
@@ -18,10 +19,11 @@ from holdfast.service.tools.programs.program_choice import find_program
 from holdfast.service.tools.programs.value_view import expand_value, measure_room, quote, show_typed
 from holdfast.service.tools.reports.report_builder import build_report
 from holdfast.service.tools.reports.report_changes import note_variables
-from holdfast.service.tools.reports.report_context import ReportContext
+from holdfast.service.tools.reports.report_context import ReportContext, add_omitted
 from holdfast.service.tools.reports.report_memory import SessionMemory
 from holdfast.service.tools.reports.report_output import fill_output
 from holdfast.service.tools.reports.report_places import show_lines
+from holdfast.service.tools.reports.report_rows import add_collected
 from holdfast.service.tools.reports.report_values import Variable, list_shapes
 from holdfast.service.tools.reports.running_view import list_threads
 from holdfast.service.tools.tool_client import ToolClient
@@ -134,7 +136,7 @@ async def _fill_output(
     omitted = tail.counts.omitted_bytes
     if omitted:
         note = f"{show_count(omitted, 'byte')} of output before that"
-        _add_omitted(report, f"{note}: a larger budget_tokens shows more of it")
+        add_omitted(report, note, "a larger budget_tokens shows more of it")
 
 
 async def _fill_threads(
@@ -179,8 +181,8 @@ async def _fill_values(report: Report, session: ProgramSession, request: DebugIn
         return
     report.values.update(expanded.values)
     report.shapes.update(expanded.shapes)
-    for omitted in expanded.omitted:
-        _add_omitted(report, omitted)
+    if expanded.omitted:
+        report.omitted = [*(report.omitted or ()), *expanded.omitted]
 
 
 async def _evaluate_all(
@@ -250,6 +252,7 @@ async def evaluate(debugger: Debugger, client: ToolClient, request: DebugEvaluat
         await _fill_changes(report, session, client, request.frame, before)
     memory = client.memory.find(session.id, session.output.run)
     fill_output(report, ReportContext(session, client, memory))  # what the code printed
+    add_collected(report, session, client, is_full=False, counts=True)  # and what was remarked
     report.status = session.state.value
     return report
 
@@ -264,10 +267,10 @@ async def _report_end(
 
 
 def _fill_result(report: Report, expression: str, value: Mapping[str, Any]) -> None:
-    if _is_expression(expression) or value["result"] != "None":
+    if conditions.is_expression(expression) or value["result"] != "None":
         report.values = {expression: show_typed(value)}
     if value.get("truncated") and value.get("variable_reference"):
-        _add_omitted(report, f"the rest: debug_inspect(expand={quote(expression)})")
+        add_omitted(report, "the rest", f"debug_inspect(expand={quote(expression)})")
 
 
 async def _read_variables(session: ProgramSession, frame: int) -> Sequence[Variable]:
@@ -296,14 +299,6 @@ async def _fill_changes(
         note_variables(shown, stop, after)
 
 
-def _is_expression(text: str) -> bool:
-    try:
-        ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
 def _may_change_values(text: str) -> bool:
     """Whether it may do more than read: it is a statement, or calls something."""
     try:
@@ -318,7 +313,3 @@ def _may_change_values(text: str) -> bool:
 
 def _add_message(report: Report, message: str) -> None:
     report.message = message if report.message is UNSET else f"{report.message} {message}"
-
-
-def _add_omitted(report: Report, text: str) -> None:
-    report.omitted = [text] if report.omitted is UNSET else [*report.omitted, text]

@@ -19,8 +19,9 @@ from holdfast.service.tools.programs.breakpoint_resolver import resolve_breakpoi
 from holdfast.service.tools.programs.run_plan import RunPlan, describe_environment, plan_run
 from holdfast.service.tools.programs.run_report import add_run
 from holdfast.service.tools.programs.run_watch import (
+    RunWatch,
     is_watched,
-    list_watched_lines,
+    plan_watch,
     resume_watching,
 )
 from holdfast.service.tools.reports.report_builder import build_report
@@ -41,20 +42,26 @@ async def run(debugger: Debugger, client: ToolClient, request: DebugRun) -> Repo
     """Start the program, wait for what comes of it, and report that."""
     deadline = time.monotonic() + request.timeout
     plan = await plan_run(client, request)
-    preparation = _prepare(debugger, client, request, plan)
-    session = await _start(debugger, client, request, plan, preparation)
+    watch = await _plan_watch(debugger, request, plan)
+    preparation = _prepare(debugger, client, request, plan, watch)
+    session = await _start(debugger, client, request, plan, preparation, watch)
+    if client.is_gone:
+        await debugger.programs.delete(session)
+        raise errors.SessionNotFound("the client left while its program was started")
     client.started.append(session.id)
     session.collected.expressions = tuple(request.collect)
     if request.stdin is not None:
         with contextlib.suppress(errors.WrongState):  # it has ended already
             program_input.write_input(session, request.stdin, close=True)
     await session.wait_until_settled(_seconds_left(deadline))
-    if is_watched(request):
-        await _watch(debugger, client, session, request, _seconds_left(deadline))
+    if watch is not None and watch.is_value:
+        await _watch(debugger, client, session, request, watch, _seconds_left(deadline))
     await _refuse_missing_module(debugger, session, plan, client)
-    report = await build_report(session, client, show_secrets=request.show_secrets)
+    report = await build_report(
+        session, client, show_secrets=request.show_secrets, budget_tokens=request.budget_tokens
+    )
     add_run(report, session, client, plan)
-    add_problems(report, _list_shortfalls(session, request))
+    add_problems(report, _list_shortfalls(session, client, request, watch))
     if _is_until_true(session, request):
         said = report.message if isinstance(report.message, str) else ""
         report.message = f"`{request.until}` is true. {said}".strip()
@@ -72,10 +79,14 @@ def _is_until_true(session: ProgramSession, request: DebugRun) -> bool:
     )
 
 
-def _list_shortfalls(session: ProgramSession, request: DebugRun) -> list[str]:
+def _list_shortfalls(
+    session: ProgramSession, client: ToolClient, request: DebugRun, watch: RunWatch | None
+) -> list[str]:
     """What the experiment has not come to, or has not gone on to."""
     shortfalls = []
-    if request.until is not None and session.over:
+    if watch is not None and request.until is not None and session.over:
+        shortfalls.append(watch.describe(client, request.until))
+    elif request.until is not None and session.over:
         what = "reached" if is_line(request.until) else "true"
         shortfalls.append(f"`{request.until}` was never {what}.")
     if request.collect and request.max_hits is None and session.collected.hits >= MAX_ROWS:
@@ -90,11 +101,20 @@ def _seconds_left(deadline: float) -> float:
 # -- the start -------------------------------------------------------------------------------------
 
 
+async def _plan_watch(debugger: Debugger, request: DebugRun, plan: RunPlan) -> RunWatch | None:
+    if request.until is None or not is_watched(request):
+        return None
+    conditions.check(request.until)
+    return await plan_watch(debugger.programs.sources, request.until, plan)
+
+
 def _prepare(
-    debugger: Debugger, client: ToolClient, request: DebugRun, plan: RunPlan
+    debugger: Debugger,
+    client: ToolClient,
+    request: DebugRun,
+    plan: RunPlan,
+    watch: RunWatch | None,
 ) -> Preparation:
-    if is_watched(request):
-        conditions.check(request.until or "")
     points = [
         resolve_breakpoint(debugger, client, point, plan.cwd) for point in request.breakpoints
     ]
@@ -109,13 +129,14 @@ def _prepare(
     place = _find_until_place(client, request, plan.cwd)
     if place is not None and not any(_is_same_line(point, place) for point in points):
         points.append(place)
-    is_place = place is not None
-    watched = list_watched_lines(debugger, request, plan) if is_watched(request) else []
-    points += watched
+    until_place = (place["file"], place["line"]) if place else None
+    if watch is not None:
+        points += watch.points
+        until_place = watch.begin
     experiment = Experiment(
         collect=tuple(request.collect),
-        until=None if is_place or not points else request.until,
-        until_place=(place["file"], place["line"]) if place else None,
+        until=None if until_place or not points else request.until,
+        until_place=until_place,
         max_hits=request.max_hits or (MAX_ROWS if request.collect else None),
     )
     filters = _FILTERS[request.exceptions]
@@ -144,9 +165,10 @@ async def _start(
     request: DebugRun,
     plan: RunPlan,
     preparation: Preparation,
+    watch: RunWatch | None,
 ) -> ProgramSession:
     launch = plan.launch
-    if is_watched(request) and not preparation.breakpoints:
+    if watch is not None and watch.from_entry:
         launch = replace(launch, stop_on_entry=True)
     try:
         return await debugger.programs.open_started(
@@ -161,13 +183,12 @@ async def _watch(
     client: ToolClient,
     session: ProgramSession,
     request: DebugRun,
+    watch: RunWatch,
     seconds: float,
 ) -> None:
     assert request.until is not None
-    if session.breakpoints.prepared:
-        return  # it is looked at line by line
     try:
-        await resume_watching(client, session, request.until, seconds)
+        await resume_watching(client, session, watch, request.until, seconds)
     except errors.InvalidInput:
         client.started.remove(session.id)
         await debugger.programs.delete(session)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from holdfast import errors
@@ -17,7 +19,12 @@ from holdfast.targets.program.project_environment import (
 )
 from holdfast.wire.tool_requests import DebugRun
 
+_OTHER_SUFFIXES = (".toml", ".json", ".yml", ".yaml", ".md", ".rst", ".txt", ".cfg", ".ini")
 _PYTHON_SUFFIXES = (".py", ".pyw", ".pyz", ".pyc", ".zip")
+_ACTIVE = ("VIRTUAL_ENV", "CONDA_PREFIX", "UV_PROJECT_ENVIRONMENT")
+_TEST_FILE = re.compile(r"test_.*\.py|.*_test\.py")
+_TEST = re.compile(r"^(?:async )?def test|^class Test", re.MULTILINE)
+_MAX_TEST_FILE = 1 << 20
 _TOKEN = "HOLDFAST_TOKEN"  # the server's secret, not the program's
 
 
@@ -36,13 +43,13 @@ async def plan_run(client: ToolClient, request: DebugRun) -> RunPlan:
     """Find out how to run the target. Raises what is wrong with it, before anything runs."""
     given = client.find_path(request.cwd) if request.cwd else client.cwd
     base = given or os.getcwd()
+    _check_directory(base)
     command = parse_target(request.target, request.args, lambda path: _exists(base, path))
     if command.directory is not None:
         given = base = os.path.join(base, os.path.expanduser(command.directory))
     script = None if command.script is None else _find_script(base, command.script)
     cwd = given or (os.path.dirname(script) if script else base)
-    if not os.path.isdir(cwd):
-        raise errors.UnusablePath(f"no such directory: {cwd}", file=cwd, field="cwd")
+    _check_directory(cwd)
     environ = _merge_environment(client, request, command)
     environment = await find_environment(
         EnvironmentRequest(
@@ -69,7 +76,24 @@ async def plan_run(client: ToolClient, request: DebugRun) -> RunPlan:
         just_my_code=request.exceptions == "raised",
         debug_subprocesses=request.subprocesses,
     )
-    return RunPlan(launch, environment, cwd, (*environment.problems, *command.remarks))
+    remarks = (*environment.problems, *command.remarks, *_remark_on_tests(script, client))
+    return RunPlan(launch, environment, cwd, remarks)
+
+
+def _check_directory(path: str) -> None:
+    if not os.path.isdir(path):
+        raise errors.UnusablePath(f"no such directory: {path}", file=path, field="cwd")
+
+
+def _remark_on_tests(script: str | None, client: ToolClient) -> Iterator[str]:
+    """A file of tests, run as a script, defines them and ends well, whatever they would do."""
+    if script is None or not _TEST_FILE.fullmatch(os.path.basename(script)):
+        return
+    with contextlib.suppress(OSError), open(script, encoding="utf-8", errors="replace") as file:
+        text = file.read(_MAX_TEST_FILE)
+        if _TEST.search(text) and "__main__" not in text:
+            shown = client.show_path(script)
+            yield f"Its tests were not run: the target `pytest {shown}` runs them."
 
 
 def describe_environment(environment: Environment, client: ToolClient) -> str:
@@ -104,7 +128,10 @@ def _find_script(base: str, script: str) -> str:
             hint=f"Name a script in it. Its tests are run with `pytest {script}`.",
             field="target",
         )
-    if not path.endswith(_PYTHON_SUFFIXES) and os.path.isfile(path) and _is_foreign(path):
+    is_foreign = path.endswith(_OTHER_SUFFIXES) or (
+        not path.endswith(_PYTHON_SUFFIXES) and os.path.isfile(path) and _is_foreign(path)
+    )
+    if is_foreign:
         raise errors.InvalidTarget(f"{path} is not a Python script", field="target")
     return path
 
@@ -135,6 +162,9 @@ def _list_folders(command: Command, script: str | None, cwd: str) -> list[str]:
 
 def _merge_environment(client: ToolClient, request: DebugRun, command: Command) -> dict[str, str]:
     environ = dict(os.environ if client.environ is None else client.environ)
+    if client.environ is None:  # the server's: which environment it is in says nothing of a project
+        for name in _ACTIVE:
+            environ.pop(name, None)
     for name, value in {**request.env, **command.env}.items():
         if value is None:
             environ.pop(name, None)

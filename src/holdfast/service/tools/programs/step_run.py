@@ -144,8 +144,10 @@ class StepRun:
     def _describe_end(self, number: int) -> None:
         session = self._session
         if session.over:
-            made = f"It ended during step {number} of {self._count}." if self.is_several else ""
-            self.message = made
+            if self._request.kind == "to_line":
+                self.message = f"It ended before it came to line {self._request.line}."
+            elif self.is_several:
+                self.message = f"It ended during step {number} of {self._count}."
         elif session.is_running and not session.wants_input:
             self.message = (
                 f"It runs on in step {number} of {self._count}: debug_continue waits for it."

@@ -16,7 +16,7 @@ from holdfast.model.session_state import State
 from holdfast.service.programs import status_builder
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.tools.reports.report_context import ReportContext
-from holdfast.service.tools.reports.report_end import fill_end, name_breakpoint
+from holdfast.service.tools.reports.report_end import fill_end, list_useless
 from holdfast.service.tools.reports.report_output import fill_output
 from holdfast.service.tools.reports.report_rows import add_collected
 from holdfast.service.tools.reports.report_secrets import hide_report_secrets
@@ -27,10 +27,10 @@ from holdfast.service.waitable import client_disconnected
 from holdfast.wire.plain_text import clean_line
 from holdfast.wire.program_answers import ProgramStatus
 from holdfast.wire.report_answers import Report
+from holdfast.wire.tool_requests import DEFAULT_BUDGET
 
 _END_SECONDS = 5.0
 _MAX_THREADS = 5
-_NOT_REACHED = frozenset({"Its line was never reached.", "Its function was never called."})
 
 _NEXT_AT_STOP = "debug_step, debug_continue, debug_evaluate"
 _NEXT_AT_EXCEPTION = "debug_evaluate, debug_continue, debug_stop"
@@ -44,6 +44,7 @@ async def build_report(
     *,
     show_secrets: bool = False,
     is_full: bool = False,
+    budget_tokens: int = DEFAULT_BUDGET,
 ) -> Report:
     """Report where the program is now. What it shows counts as shown to the client.
 
@@ -52,7 +53,7 @@ async def build_report(
     memory = client.memory.find(session.id, session.output.run)
     if client_disconnected():  # nobody gets this one, so it does not count
         memory = copy.deepcopy(memory)
-    context = ReportContext(session, client, memory, is_full, show_secrets)
+    context = ReportContext(session, client, memory, is_full, show_secrets, budget_tokens)
     try:
         report = await _build(context)
     except errors.SessionCrashed:
@@ -94,15 +95,15 @@ async def _build(context: ReportContext) -> Report:
 
 async def _list_threads(context: ReportContext) -> list[str]:
     """Where it is now, which says why it takes so long."""
-    threads = await list_threads(context.session, context.client)
-    return threads if context.is_full else threads[:_MAX_THREADS]
+    limit = None if context.is_full else _MAX_THREADS
+    return await list_threads(context.session, context.client, limit)
 
 
 def _fill_problems(report: Report, status: ProgramStatus, context: ReportContext) -> None:
     problems = list(status.warnings or ())
-    for point in status.never_hit or ():
-        if point.message not in _NOT_REACHED:
-            problems.append(f"{name_breakpoint(point, context)}: {point.message}")
+    problems += list_useless(status, context)
+    if context.session.over and status.never_hit:  # which may be the reason
+        problems += context.session.losses.warnings
     for failure in status.condition_errors or ():
         problems.append(f"{failure.field} `{failure.expression}` raised {failure.error}")
     new = problems if context.is_full else context.memory.take_new_problems(problems)

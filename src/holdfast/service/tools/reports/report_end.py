@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from msgspec import UNSET
 
+from holdfast.core import function_finder
+from holdfast.service.programs.breakpoint_set import NOT_FOUND, PENDING
+from holdfast.service.tools.function_advice import list_near
+from holdfast.service.tools.project_files import list_near_files
 from holdfast.service.tools.reports import report_places
 from holdfast.service.tools.reports.report_context import ReportContext
 from holdfast.service.tools.reports.report_exception import fill_end_exception
@@ -12,7 +18,10 @@ from holdfast.wire.program_answers import ProgramStatus, UnhitBreakpoint
 from holdfast.wire.report_answers import Report
 from holdfast.wire.session_answers import Location
 
+NO_FILE = "no such file was found"
+_NO_FUNCTION = "no such function was found"
 _CONTEXT_LINES = 2
+_NOT_REACHED = frozenset({"Its line was never reached.", "Its function was never called."})
 _USUAL_REASONS = frozenset({"target_exited", "terminated"})
 
 
@@ -32,6 +41,32 @@ def fill_end(report: Report, status: ProgramStatus, context: ReportContext) -> N
         fill_end_exception(report, thrown, context)
     if status.never_hit is not UNSET:
         report.never_hit = [name_breakpoint(point, context) for point in status.never_hit] or UNSET
+
+
+def list_useless(status: ProgramStatus, context: ReportContext) -> Iterator[str]:
+    """The breakpoints that could not stop the program, each with the reason."""
+    for point in status.never_hit or ():
+        if point.message not in _NOT_REACHED:
+            name, message = name_breakpoint(point, context), point.message
+            yield f"{name}: {_explain_missing(point, context) or message}"
+
+
+def _explain_missing(point: UnhitBreakpoint, context: ReportContext) -> str:
+    """What was waited for has not come: now that the program has ended, it never will."""
+    folder = context.client.cwd
+    if point.message == PENDING and point.file is not UNSET:
+        near = [] if folder is None else list_near_files(folder, point.file)
+        return _add_near(NO_FILE, [context.client.show_path(one) for one in near])
+    if point.function is not UNSET:
+        shown = function_finder.shorten(point.function)
+        if point.message == NOT_FOUND.format(shown):
+            near = [] if folder is None else list_near(context.sources, folder, point.function)
+            return _add_near(_NO_FUNCTION, near)
+    return ""
+
+
+def _add_near(problem: str, near: Sequence[str]) -> str:
+    return f"{problem}; near: {', '.join(near)}" if near else problem
 
 
 def _fill_place(report: Report, context: ReportContext, place: Location) -> None:

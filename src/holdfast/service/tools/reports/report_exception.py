@@ -134,7 +134,9 @@ def _build_frame(
     report.shapes.update(report_values.list_shapes(variables))
     values = report_values.show_all(variables)
     if not context.is_full:
-        values, _ = report_values.shorten_all(values, variables, show_secrets=context.show_secrets)
+        values, _ = report_values.shorten_all(
+            values, variables, context.max_value, show_secrets=context.show_secrets
+        )
     return ReportedFrame(
         at=context.show_place(frame["file"], frame["line"]),
         function=name_function(dict(frame)),

@@ -13,7 +13,7 @@ from holdfast.wire.report_answers import Report, ReportedException
 
 # A variable that a step changed, as a line of `steps` says it.
 _CHANGE = re.compile(r"(?P<name>\b[^\W\d]\w*) (?P<old>[^→]{1,200}?) → (?P<new>[^→]*?)(?=, \w+ |$)")
-_NOTE = "values that look like secrets: show_secrets=true"
+HIDDEN_NOTE = "values that look like secrets: show_secrets=true"
 
 
 def hide_report_secrets(report: Report) -> None:
@@ -40,8 +40,8 @@ def hide_report_secrets(report: Report) -> None:
         ]
     if report.exception is not UNSET:
         _hide_in_exception(report.exception)
-    if _has_hidden(report) and _NOTE not in (report.omitted or ()):
-        report.omitted = [*(report.omitted or ()), _NOTE]
+    if _has_hidden(report) and HIDDEN_NOTE not in (report.omitted or ()):
+        report.omitted = [*(report.omitted or ()), HIDDEN_NOTE]
 
 
 def _hide_change(found: re.Match[str]) -> str:

@@ -20,6 +20,7 @@ from holdfast.wire.report_answers import Report
 
 _MAX_LOCALS = 200
 _MAX_NAMED = 5
+_UNTIL = "until"
 
 
 async def fill_stop(report: Report, status: ProgramStatus, context: ReportContext) -> None:
@@ -27,7 +28,7 @@ async def fill_stop(report: Report, status: ProgramStatus, context: ReportContex
     session = context.session
     stop = session.stops.require()
     variables, total = await _read_variables(session, stop)
-    report.reason = status.reason or UNSET
+    report.reason = _UNTIL if _has_ended(stop) else status.reason or UNSET
     if stop.location is not None:
         _fill_place(report, context, stop, stop.location)
     _fill_variables(report, context, stop, variables, total)
@@ -91,8 +92,12 @@ def _fill_variables(
 def _shorten_variables(
     report: Report, context: ReportContext, texts: dict[str, str], variables: Sequence[Variable]
 ) -> None:
-    report.locals, long = report_values.shorten_all(
-        texts, variables, show_secrets=context.show_secrets
+    shown, long = report_values.shorten_all(
+        texts, variables, context.max_value, show_secrets=context.show_secrets
+    )
+    report.locals = shown
+    report.shapes.update(
+        (shown[name], report.shapes[texts[name]]) for name in long if texts[name] in report.shapes
     )
     if long:
         names = ", ".join(long[:_MAX_NAMED])
@@ -110,7 +115,7 @@ async def _fill_watches(report: Report, session: ProgramSession) -> None:
 
 def _fill_message(report: Report, context: ReportContext, stop: Stop) -> None:
     messages = []
-    if stop.data is not None:
+    if stop.data is not None and not _has_ended(stop):
         messages.append(_describe_write(stop.data, context))
     names = [str(one["name"]) for one in stop.threads if one["id"] == stop.thread_id]
     if len(stop.threads) > 1 and names and names[0] != "MainThread":
@@ -121,6 +126,11 @@ def _fill_message(report: Report, context: ReportContext, stop: Stop) -> None:
         messages.append(f'{threads} stopped too: debug_inspect(show=["threads"])')
     if messages:
         report.message = "; ".join(messages)
+
+
+def _has_ended(stop: Stop) -> bool:
+    """Whether nothing was written: the frame ended in which an expression was to become true."""
+    return stop.data is not None and stop.data.message is not None
 
 
 def _describe_write(data: DataChange, context: ReportContext) -> str:

@@ -12,8 +12,6 @@ from typing import Any
 from holdfast.core.secret_values import hide_value
 from holdfast.wire.plain_text import clean, clean_line, cut, cut_value, show_count, show_size
 
-_MAX_SHOWN = 300
-"""Bytes of one value in a report that nobody asked to be full."""
 _MAX_NAME = 60
 _FUNCTIONS = frozenset({"function", "builtin_function_or_method", "method"})
 _CLASSES = frozenset({"type", "ABCMeta", "EnumMeta", "EnumType"})
@@ -35,6 +33,8 @@ def show_value(variable: Variable) -> str:
     text = str(variable.get("value", variable.get("result", variable.get("error", ""))))
     if variable.get("encoding") == "base64":
         return _show_bytes(variable, text)
+    if variable.get("truncated") and variable.get("type") == "str":
+        return f"{clean(text)} ({show_shape(variable)})"
     return clean(text)
 
 
@@ -46,26 +46,21 @@ def _show_bytes(variable: Variable, text: str) -> str:
     kind = variable.get("type", "bytes")
     shown = repr(data)
     if variable.get("truncated"):
-        shown = f"{shown[:-1]}...{shown[-1]}"
+        shown = f"{shown[:-1]}...{shown[-1]} ({show_shape(variable)})"
     return shown if kind == "bytes" else f"{kind}({shown})"
 
 
-def shorten_value(variable: Variable, text: str) -> str:
-    """A value within a line or a few, with its size if that does not show."""
-    return cut_value(text, show_shape(variable), _MAX_SHOWN)
-
-
 def shorten_all(
-    texts: Mapping[str, str], variables: Iterable[Variable], *, show_secrets: bool
+    texts: Mapping[str, str], variables: Iterable[Variable], limit: int, *, show_secrets: bool
 ) -> tuple[dict[str, str], list[str]]:
-    """Values within a few lines each, and which are shortened.
+    """Values within so many bytes each, and which are shortened.
 
     Secrets are hidden before, lest half of one remains."""
     by_text = {show_value(variable): variable for variable in variables}
     shown, long = {}, []
     for name, text in texts.items():
         safe = text if show_secrets else hide_value(name, text)
-        shown[name] = shorten_value(by_text[text], safe)
+        shown[name] = cut_value(safe, show_shape(by_text[text]), limit)
         if shown[name] != safe:
             long.append(name)
     return shown, long
@@ -108,12 +103,12 @@ def show_all(variables: Iterable[Variable]) -> dict[str, str]:
 
 
 def list_shapes(variables: Iterable[Variable]) -> dict[str, str]:
-    """The shapes of long values, by their text, whole or shortened."""
+    """The shapes of long values, by their text."""
     shapes = {}
     for variable in variables:
         value, shape = show_value(variable), show_shape(variable)
         if len(shape) < len(value):
-            shapes[value] = shapes[shorten_value(variable, value)] = shape
+            shapes[value] = shape
     return shapes
 
 

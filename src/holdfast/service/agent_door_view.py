@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 
-class AgentDoors(Protocol):
+class AgentDoorView(Protocol):
     @property
     def port(self) -> int:
         """The port on loopback at which `holdfast mcp` brings in agents."""
