@@ -113,12 +113,12 @@ async def _list_lines(
     names = list_names(expression)
     words = re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b")
     for file in files if names else ():
+        await asyncio.sleep(0)  # reading and parsing take time, and the server has other clients
         # Most files do not have the names: those are not even parsed.
         source = sources.get(file) if words.search(sources.read_text(file) or "") else None
         if source is not None:
             found = _find_lines(source, expression, is_main=file == own.main)
             lines += [(file, line) for line in found]
-            await asyncio.sleep(0)  # parsing takes time, and the server has other clients
             if len(lines) >= _MAX_LINES:
                 break
     return lines
