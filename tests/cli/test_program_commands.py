@@ -366,6 +366,12 @@ def test_sessions_are_ended(held: Shell) -> None:
     assert held.run("sessions").stdout == "no sessions\n"
 
 
+def test_a_part_that_a_stop_does_not_have_is_a_wrong_command_line(shell: Shell) -> None:
+    ran = shell.run("inspect", "--show", "bogus")
+    assert ran.returncode == exit_codes.USAGE
+    assert "there is no part 'bogus'" in ran.stderr
+
+
 def test_an_end_without_an_exit_code_is_no_success() -> None:
     assert exit_codes.choose_code({"status": "terminated", "exit_code": 0}) == exit_codes.OK
     unknown = {"status": "terminated", "exit_code": None}

@@ -237,6 +237,13 @@ def step(
     _finish(tools.run("debug_step", timeout, **fields), as_json)
 
 
+def _check_parts(parts: list[str] | None) -> list[str] | None:
+    unknown = [part for part in parts or () if part not in _PARTS]
+    if unknown:
+        raise typer.BadParameter(f"there is no part {unknown[0]!r}: there are {', '.join(_PARTS)}")
+    return parts
+
+
 def inspect(
     expressions: Annotated[
         list[str] | None, typer.Argument(metavar="EXPR", help="Expressions to evaluate there.")
@@ -251,6 +258,7 @@ def inspect(
             metavar="PART",
             help=f"Only this part: {', '.join(_PARTS)}; repeatable.",
             autocompletion=lambda: list(_PARTS),
+            callback=_check_parts,
         ),
     ] = None,
     start: Annotated[int, typer.Option(min=0, help="From which item, frame or line on.")] = 0,

@@ -11,7 +11,7 @@ import mcp_types
 from mcp.shared.message import SessionMessage
 
 from holdfast.server.mcp.mcp_server import build_server
-from holdfast.server.mcp.tool_calls import wait_for_left_calls
+from holdfast.server.mcp.tool_calls import wait_for_abandoned_calls
 from holdfast.service.debugger import Debugger
 from holdfast.service.tools.tool_client import ToolClient
 
@@ -37,7 +37,7 @@ async def serve_agent(debugger: Debugger, client: ToolClient, lines: Lines) -> N
                 await server.run(read_stream, write_stream, server.create_initialization_options())
             tasks.cancel_scope.cancel()
     finally:
-        await wait_for_left_calls(client)
+        await wait_for_abandoned_calls(client)
 
 
 class Lines:

@@ -36,9 +36,9 @@ PROGRESS_SECONDS = 2.0
 _SAID_IN_WORDS = ("problems", "unknown", "nearest", "valid")
 """Details of an error that its message says, too. Only scripts read them."""
 _MAX_MESSAGE = 400
-_left: dict[asyncio.Task[ToolResult], ToolClient] = {}
+_abandoned: dict[asyncio.Task[ToolResult], ToolClient] = {}
 """Calls that nobody waits for any more, and whose they were."""
-_LEFT_SECONDS = 10.0
+_ABANDONED_SECONDS = 10.0
 
 
 async def call_tool(
@@ -86,7 +86,7 @@ class _Call:
                 waited += PROGRESS_SECONDS
                 await ctx.session.report_progress(waited, timeout, _describe_wait(title, waited))
         except asyncio.CancelledError:
-            self._leave()
+            self._abandon()
             raise
         finally:
             if connection is not None:
@@ -98,23 +98,23 @@ class _Call:
         if not self._gone.done():
             self._gone.set_result(None)
 
-    def _leave(self) -> None:
+    def _abandon(self) -> None:
         self._end_waits()
-        _left[self._task] = self._client
+        _abandoned[self._task] = self._client
         self._task.add_done_callback(_forget)
 
 
-async def wait_for_left_calls(client: ToolClient) -> None:
-    """Wait until the calls that a client has left have come to their end.
+async def wait_for_abandoned_calls(client: ToolClient) -> None:
+    """Wait until the calls that a client has abandoned have come to their end.
 
     One that was about to start a program has started it then, and the session is known."""
-    tasks = [task for task, owner in _left.items() if owner is client]
+    tasks = [task for task, owner in _abandoned.items() if owner is client]
     if tasks:
-        await asyncio.wait(tasks, timeout=_LEFT_SECONDS)
+        await asyncio.wait(tasks, timeout=_ABANDONED_SECONDS)
 
 
 def _forget(task: asyncio.Task[ToolResult]) -> None:
-    del _left[task]
+    del _abandoned[task]
     if not task.cancelled() and task.exception() is not None:
         log.debug("a call that was cancelled failed", exc_info=task.exception())
 
