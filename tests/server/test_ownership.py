@@ -549,7 +549,7 @@ def test_a_signal_ends_a_server_that_is_stuck(
                 process.terminate()
                 assert process.wait(TIMEOUT) == -signal.SIGKILL
             fifo.wait_until_gone()
-            assert not is_running(pid)
+            wait_until(lambda: not is_running(pid))  # its files are closed before it is gone
             assert "did not react" in process.stderr.read()
         finally:
             process.kill()
