@@ -1,7 +1,7 @@
 """Answers a request with a plain JSON body, where a stream would add nothing.
 
-The SDK prepares an event stream for every request, which costs a step half a millisecond. A stream
-is there for progress, and only a request that has a token for it gets progress.
+The SDK prepares an event stream for every request, which costs a step some tenths of a
+millisecond. A stream is there for progress, and only a request that has a token for it gets any.
 """
 
 from __future__ import annotations
