@@ -512,7 +512,7 @@ def _has_own_running(shell: Shell) -> bool:
     """Whether the server knows a running program as one that this shell has started."""
     tool = f"/api/v1/tools/debug_sessions?client=cli&cwd={shell.folder}"
     sessions = shell.server.post(tool, {})["sessions"]
-    return any(one["status"] == "running" and one["is_yours"] for one in sessions)
+    return any(one["status"] == "running" and one.get("is_yours", False) for one in sessions)
 
 
 # -- the start of a command ----------------------------------------------------------------------

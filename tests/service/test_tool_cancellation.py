@@ -63,6 +63,7 @@ def test_what_was_run_to_is_given_up(tmp_path: Path, tool: str, request_: ToolRe
         async with standing_at_the_gate(tmp_path, client) as (debugger, session):
             await cancel_while_it_runs(session, debugger.tools.call(tool, request_, client))
             assert not any(point.is_until for point in session.breakpoints.points)
+            await session.inspection.threads()  # its answer comes after the program has heard of it
             await open_gate(tmp_path)
             await session.wait_until(lambda: session.state is not State.RUNNING, 30)
             assert session.state is State.TERMINATED
