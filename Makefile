@@ -11,16 +11,18 @@ unexport PYTHONDONTWRITEBYTECODE
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo serve test lint quick slow soak system bench clean
+.PHONY: help demo serve web test lint web-lint quick slow soak system bench screenshots clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    find a bug in nine requests, then with one call, and show what an agent sees"
 	@echo "make test    check and test everything (what CI runs)"
-	@echo "make serve   run the server in the foreground"
+	@echo "make serve   run the server in the foreground, with its page"
+	@echo "make web     build the page again if something under web/ has changed"
 	@echo "make bench   measure how fast it is"
 	@echo "make soak    hundreds of random interleavings, ten thousand sessions in a row (an hour)"
 	@echo "make lint    only the checks: style, types, import directions"
+	@echo "make screenshots   take the pictures of the page in docs/pictures again"
 	@echo "make clean   remove .venv and every cache"
 
 # -- what people run -------------------------------------------------------------------------------
@@ -28,15 +30,21 @@ help:
 demo: .venv/.runtime
 	@$(BIN)/holdfast demo
 
-serve: .venv/.runtime
+serve: web
 	@$(BIN)/holdfast serve
+
+# The package's build makes the page, with a Node.js of its own where the system has none.
+web: .venv/.runtime
+	@$(BIN)/python web/page_build.py --check || { echo "building the page" && $(PIP) install --no-deps -e .; }
+	@$(BIN)/python web/page_build.py --check || echo "note: the page could not be built:" \
+	  "$$(cat src/holdfast/server/page/build_problem.txt). Everything else works."
 
 bench: .venv/.dev
 	@$(BIN)/python -m bench --plots docs/performance
 
 # One phase after the other, also under `make -j`; the first that fails ends it.
 test: .venv/.dev system
-	@$(MAKE) --no-print-directory lint .venv/.editor_client .venv/.mcp_suite
+	@$(MAKE) --no-print-directory web lint web-lint .venv/.editor_client .venv/.mcp_suite
 	@$(BIN)/pytest -q -n 2
 
 lint: .venv/.dev
@@ -44,6 +52,14 @@ lint: .venv/.dev
 	@$(BIN)/ruff format --check --quiet
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-cache --no-logo
+
+# The page's types come from the server's own document; then its types, style and unit tests are checked.
+web-lint: .venv/.dev
+	@$(BIN)/python docs/generate_api.py --document
+	@for check in types check test; do $(BIN)/python web/page_build.py npm run --silent $$check || exit 1; done
+
+screenshots: .venv/.dev system web
+	@$(BIN)/python docs/take_screenshots.py
 
 quick: .venv/.dev
 	@$(BIN)/pytest -q -n 2 -m "not slow"
@@ -65,7 +81,7 @@ soak: .venv/.dev
 	  tests/server/test_interleavings.py tests/server/test_killed_server.py tests/server/test_bounds.py
 
 clean:
-	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
+	@rm -rf .venv web/node_modules src/holdfast/server/page/built .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist
 	@find src tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # -- what that needs -------------------------------------------------------------------------------
@@ -100,10 +116,11 @@ EDITOR_CLIENT := tests/server/dap/editor_client
 	@$(BIN)/python tests/mcp_suite.py
 	@touch $@
 
-# Attaching to a running process by its pid needs gdb, and a test Node. Nothing else does.
+# Attaching to a running process by its pid needs gdb, a test Node, and the tests of the page a browser.
 APT := DEBIAN_FRONTEND=noninteractive apt-get -qq
 system:
-	@missing="$$(command -v gdb >/dev/null || echo gdb) $$(command -v npm >/dev/null || echo nodejs npm)"; \
+	@missing="$$(command -v gdb >/dev/null || echo gdb) $$(command -v npm >/dev/null || echo nodejs npm) \
+	  $$(command -v chromium >/dev/null || echo chromium fonts-dejavu-core)"; \
 	[ -n "$$(echo $$missing)" ] || exit 0; \
 	if [ "$$(id -u)" = 0 ]; then as=env; elif [ -n "$$CI" ]; then as="sudo -n"; else as=false; fi; \
 	{ $$as $(APT) update && $$as $(APT) install -y --no-install-recommends $$missing; } >/dev/null 2>&1 \

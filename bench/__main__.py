@@ -26,6 +26,7 @@ from bench import (
     growth,
     hot_loops,
     measurements,
+    page_figures,
     plots,
     program_runs,
     quiet_loops,
@@ -109,7 +110,8 @@ def main() -> None:
     if options.plots:
         folder = Path(options.plots)
         drawn = plots.draw(measured.get("growth", []), folder)
-        for path in [*drawn, *plots.draw_servers(measured.get("mcp", []), folder)]:
+        drawn += plots.draw_servers(measured.get("mcp", []), folder)
+        for path in [*drawn, *plots.draw_page(measured.get("page"), folder)]:
             print(path)
     if options.json:
         text = json.dumps(tables.to_json({**facts, **measured}), indent=2)
@@ -231,6 +233,11 @@ class Bench:
         )
         return text, {"mcp": rows, "mcp_ratios": ratios, "mcp_steps": steps}
 
+    def measure_page(self) -> Result:
+        scale = page_figures.QUICK if self.scale.calls < 100_000 else page_figures.FULL
+        measured = page_figures.measure(self.server, scale)
+        return f"## The page\n\n{page_figures.format_figures(measured)}", {"page": measured}
+
 
 PARTS: dict[str, Callable[[Bench], Result]] = {
     "lives": Bench.measure_program_runs,
@@ -244,6 +251,7 @@ PARTS: dict[str, Callable[[Bench], Result]] = {
     "calls": Bench.measure_calls,
     "agents": Bench.measure_agents,
     "mcp": Bench.measure_mcp,
+    "page": Bench.measure_page,
 }
 
 

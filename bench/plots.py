@@ -1,4 +1,4 @@
-"""The curves of `growth`, and servers side by side, as small SVG files for the documentation."""
+"""The curves of `growth`, servers side by side, and the page, as SVG files for the docs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import matplotlib
 
 from bench.growth import Curve
 from bench.measurements import Row
+from bench.page_figures import PageFigures
 
 _STYLE = {
     "svg.hashsalt": "holdfast",  # the same figures give the same file
@@ -77,6 +78,36 @@ def draw_servers(rows: list[Row], folder: Path) -> list[Path]:
             axes.set_xticks([])
         panels[0].invert_yaxis()
         path = folder / "agents.svg"
+        figure.savefig(path, metadata={"Date": None})
+        pyplot.close(figure)
+    return [path]
+
+
+_FRAME = 1000 / 60
+
+
+def draw_page(measured: PageFigures | None, folder: Path) -> list[Path]:
+    """Draw the time between frames under each load, beside that of a screen with 60 a second."""
+    if measured is None:
+        return []
+    shown = [figure for figure in measured.figures if "between frames" in figure.name]
+    matplotlib.use("svg")
+    from matplotlib import pyplot
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context(_STYLE):
+        figure, axes = pyplot.subplots(figsize=(8.4, 1.8), layout="constrained")
+        names = [one.name.split(":")[0] for one in shown]
+        medians = [one.median for one in shown]
+        tails = [one.p95 or one.median for one in shown]
+        axes.barh(names, tails, color="#b8d4dd", label="p95")
+        axes.barh(names, medians, color="#1f6f8b", label="median")
+        axes.axvline(_FRAME, color="#444444", linestyle=":", label="60 frames a second")
+        axes.set_xlim(0, max(50.0, *tails) * 1.1)
+        axes.invert_yaxis()
+        axes.legend(fontsize=8, frameon=False, loc="lower right")
+        axes.set_title("milliseconds between frames", fontsize=9, loc="left")
+        path = folder / "page.svg"
         figure.savefig(path, metadata={"Date": None})
         pyplot.close(figure)
     return [path]

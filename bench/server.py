@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -18,14 +19,15 @@ from bench.measurements import Program, measure_memory
 
 
 class Server:
-    def __init__(self, *options: str) -> None:
+    def __init__(self, *options: str, env: dict[str, str] | None = None) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="holdfast-bench-")
         folder = Path(self._folder.name)
         self.data_dir = folder / "data"
         ready = folder / "ready.json"
         argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0", *options]
         argv += ["--data-dir", str(self.data_dir), "--ready-file", str(ready)]
-        self._process = subprocess.Popen(argv, stderr=subprocess.PIPE)
+        environment = {**os.environ, **(env or {})}
+        self._process = subprocess.Popen(argv, stderr=subprocess.PIPE, env=environment)
         try:
             assert self._process.stderr is not None
             for line in self._process.stderr:  # the server prints its address once it answers
@@ -63,6 +65,11 @@ class Server:
     def measure_own_memory(self) -> float:
         return measure_memory([psutil.Process(self._process.pid)])
 
+    def measure_processor(self) -> float:
+        """Return the seconds of processor time that the server has taken."""
+        times = psutil.Process(self._process.pid).cpu_times()
+        return float(times.user + times.system)
+
     def count_descriptors(self) -> int:
         return psutil.Process(self._process.pid).num_fds()
 
@@ -73,7 +80,8 @@ class Session:
     def __init__(self, server: Server, program: Program, **options: Any) -> None:
         self._http = HttpClient(server.url)
         self._request = self._http.request
-        self._path = "/sessions/" + self._request("POST", "/sessions", {})["session_id"]
+        self.id = str(self._request("POST", "/sessions", {})["session_id"])
+        self._path = f"/sessions/{self.id}"
         for breakpoint_ in program.breakpoints:
             self.post("breakpoints", {"file": program.path, **breakpoint_.as_json()})
         launch = {"script": program.path, "args": list(program.arguments)}

@@ -117,6 +117,19 @@ class Recorder:
         self.examples.setdefault(f"{method} {template}", example)
         return answer
 
+    @contextlib.contextmanager
+    def listen(self, template: str, query: str, last: str) -> Iterator[None]:
+        """Follow a stream within the block, and then up to the message of this name."""
+        assert ("GET", template) in self._templates, template
+        with self.server.http.stream("GET", f"{template}?{query}") as response:
+            lines = response.iter_lines()
+            heard = [next(lines)]
+            yield
+            while not (heard[-1] == "" and f"event: {last}" in heard):
+                heard.append(next(lines))
+        example = {"answer": "\n".join(heard) + "\n", "query": query}
+        self.examples.setdefault(f"GET {template}", example)
+
     def missing(self) -> list[str]:
         names = (f"{method} {path}" for method, path in self._templates)
         return [name for name in names if name not in self.examples]
@@ -259,6 +272,8 @@ def _ask_about_programs(recorder: Recorder, folder: Path) -> None:
     ask("POST", f"{at}/terminate", **session)
     ask("DELETE", "/breakpoint-profiles/{name}", name="loop")
     ask("DELETE", at, **session)
+    ask("GET", "/api/launches", query="limit=1")
+    ask("DELETE", "/api/launches")
 
 
 def _watch_values(recorder: Recorder, session: dict[str, str]) -> None:
@@ -408,6 +423,7 @@ def _ask_about_calls(recorder: Recorder) -> None:
     ask("POST", "/api/holds/continue", {"session_id": session_id, "by": "ann"})
     ask("DELETE", "/api/poll/{call_id}", call_id=other["call_id"])
     ask("GET", "/api/calls", query="function=total&limit=1")
+    ask("GET", "/api/calls/timeline", query="filter=args[0]==7")
     ask("GET", "/api/calls/{call_id}", **at)
     ask("GET", "/api/calls/{call_id}/tree", **at)
     ask("POST", "/tools/calls_search", {"function": "total", "limit": 1})
@@ -473,6 +489,25 @@ def _ask_about_agents(recorder: Recorder, folder: Path) -> None:
         ask("POST", "/tools/agent_control", {"command": "status", **session})
         recorder.server.post(f"/sessions/{agent.id}/continue")
         agent.read_reply()
+    _ask_about_recordings(recorder, folder)
+
+
+def _ask_about_recordings(recorder: Recorder, folder: Path) -> None:
+    """A run that is over, looked at, forked, replayed and compared with its fork."""
+    ask, at = recorder.ask, "/sessions/{session_id}"
+    with _running_agent(folder) as agent:
+        recorder.server.post("/api/agents", {"directory": str(agent.home.path)})
+        agent.ask("turn 1")
+        agent.ask("close")
+    session = {"session_id": agent.id}
+    recorder.server.get(f"/sessions/{agent.id}/events?types=session_end&wait=20")
+    ask("GET", f"{at}/conversation", **session)
+    ask("GET", f"{at}/messages", query="iteration=1", **session)
+    fork = ask("POST", f"{at}/fork", {"at": 1, "system": "Be brief."}, **session)
+    ask("POST", f"{at}/replay", {"mode": "full"}, **session)
+    recorder.server.get(f"/sessions/{fork['session_id']}/events?types=session_end&wait=20")
+    query = f"left={agent.id}&right={fork['session_id']}"
+    ask("GET", "/api/agents/compare", query=query)
 
 
 @contextlib.contextmanager
@@ -487,6 +522,10 @@ def _running_agent(folder: Path) -> Iterator[AgentProcess]:
 
 def _ask_about_events(recorder: Recorder) -> None:
     recorder.ask("GET", "/api/events", query="types=paused&limit=1")
+    session_id = recorder.server.post("/sessions", {"name": "shop"})["session_id"]
+    with recorder.listen("/api/stream", f"session={session_id}", "changes"):
+        recorder.server.patch(f"/sessions/{session_id}", {"timeout_minutes": 30})
+    recorder.server.delete(f"/sessions/{session_id}")
 
 
 def _ask_about_the_server(recorder: Recorder) -> None:
@@ -522,12 +561,17 @@ _NUMBERS = {
     "expires_in_seconds": 3599.9,
     "duration_ms": 1.5,
     "durationMs": 1.5,
+    "held_ms": 1.5,
     "timestamp": 1769173800.0,
     "create_time": 1769173800.0,
     "completed_at": 1769173800.1,
+    "base": 1769173800.0,
+    "earliest": 0.0,
+    "latest": 1.5,
     "epoch": 1769173800000000000,
 }
 _TEXTS = {"user": "ann", "python": "3.12.1", "python_version": "3.12.1", "debugpy": "1.8.22"}
+_TEXTS |= {"run": "5b0e91d74ac2f638"}
 _IDS = (
     (re.compile(r"sess_[0-9a-f]{15}"), "sess_9f3c2a7b41d0e{:02x}"),
     (re.compile(r"calls_[0-9a-f]{15}"), "calls_8d21b6c05f7a9{:02x}"),
@@ -542,7 +586,7 @@ _IDS = (
     (re.compile(r"cmd_[0-9a-f]{12}"), "cmd_{:012x}"),
     (re.compile(r"debug_\d{8}_\d{6}_\w+"), "debug_20260123_131000_abc{}"),
     (re.compile(r"\d{10}\.\d{6}-\d{12}"), "1769173800.000000-{:03}482913507"),
-    (re.compile(r"\b[0-9a-f]{8}-(?=\d+$)"), "5d8f3a2{}-"),
+    (re.compile(r"\b[0-9a-f]{8}-(?=\d+$|\d+-\d+)"), "5d8f3a2{}-"),
 )
 
 
@@ -562,7 +606,8 @@ class _Normaliser:
         if isinstance(value, dict):
             return {self._text(key): self.normalise(item, key) for key, item in value.items()}
         if isinstance(value, list):
-            items = [self.normalise(item, name) for item in value]
+            # The `lane` of a timeline is a list of places, the same in every run.
+            items = [self.normalise(item, "" if name == "lane" else name) for item in value]
             if len(items) > _MAX_ITEMS and all(isinstance(item, str) for item in items):
                 return [*items[:_MAX_ITEMS], "…"]
             return items

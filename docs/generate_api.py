@@ -1,8 +1,9 @@
-"""Writes docs/api.md and web/src/api-types.ts: `python docs/generate_api.py`.
+"""Writes docs/api.md: `python docs/generate_api.py`.
 
-Both are made from the table of routes and the types in it. The examples on the page are answers of
-a real server. `python docs/generate_api.py --capture` asks one for them again (`api_examples.py`)
-and keeps them in `api_examples.json`.
+It is made from the table of routes and the types in it. The examples in it are answers of a real
+server. `python docs/generate_api.py --capture` asks one for them again (`api_examples.py`) and
+keeps them in `api_examples.json`. With `--document` it writes web/openapi.json instead, which the
+types of the web page are made from.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Json = dict[str, Any]
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "api.md"
 EXAMPLES = ROOT / "docs" / "api_examples.json"
-TYPES = ROOT / "web" / "src" / "api-types.ts"
+DOCUMENT = ROOT / "web" / "openapi.json"
 _WIDTH = 90
 _HEAD = """\
 # The HTTP interface
@@ -331,72 +332,10 @@ def _render_json(value: Any, indent: str = "") -> str:
     return begin + "\n" + ",\n".join(lines) + "\n" + indent + end
 
 
-# -- TypeScript -----------------------------------------------------------------------------------
-
-_TYPESCRIPT_HEAD = """\
-// Types of requests and answers. Made by docs/generate_api.py from the routes; do not edit.
-"""
-_TYPESCRIPT = {"integer": "number", "number": "number", "string": "string", "boolean": "boolean"}
-
-
-def render_typescript(document: Json) -> str:
-    parts = [_TYPESCRIPT_HEAD]
-    for name, schema in sorted(document["components"]["schemas"].items()):
-        is_choice = "properties" not in schema and ("oneOf" in schema or "anyOf" in schema)
-        parts.append((_render_choice if is_choice else _render_interface)(name, schema))
-    return "\n".join(parts)
-
-
-def _render_choice(name: str, schema: Json) -> str:
-    """A type that is one of several; of events, `event` says which."""
-    choices = [
-        f"  | {_to_typescript(choice)}"
-        for key in ("oneOf", "anyOf")
-        for choice in schema.get(key, ())
-    ]
-    return "\n".join([f"/** {schema['description']} */", f"export type {name} =", *choices]) + ";\n"
-
-
-def _render_interface(name: str, schema: Json) -> str:
-    lines = [f"/** {schema['description']} */", f"export interface {name} {{"]
-    return "\n".join([*lines, *_render_members(schema, "  "), "}", ""])
-
-
-def _render_members(schema: Json, indent: str) -> Iterator[str]:
-    for field, described in schema.get("properties", {}).items():
-        mark = "" if field in schema.get("required", ()) else "?"
-        yield f"{indent}/** {described.get('description', '')} */"
-        yield f"{indent}{field}{mark}: {_to_typescript(described, indent)};"
-    if schema.get("additionalProperties"):
-        yield f"{indent}[field: string]: unknown;"
-
-
-def _to_typescript(schema: Json, indent: str = "") -> str:
-    if "$ref" in schema:
-        return _name_of(schema)
-    if "anyOf" in schema:
-        choices = dict.fromkeys(_to_typescript(choice) for choice in schema["anyOf"])
-        return " | ".join(choices)
-    if "enum" in schema:
-        return " | ".join(json.dumps(value) for value in schema["enum"])
-    kind = schema.get("type")
-    if kind == "array":
-        if "prefixItems" in schema:
-            return f"[{', '.join(map(_to_typescript, schema['prefixItems']))}]"
-        item = _to_typescript(schema.get("items") or {})
-        return f"({item})[]" if re.search(r"[ |]", item) else f"{item}[]"
-    if kind == "object" and "properties" in schema:
-        members = _render_members(schema, indent + "  ")
-        return "\n".join(["{", *members, f"{indent}}}"])
-    if kind == "object":
-        values = schema.get("additionalProperties")
-        return f"Record<string, {_to_typescript(values if isinstance(values, dict) else {})}>"
-    if kind == "null":
-        return "null"
-    return _TYPESCRIPT.get(kind or "", "unknown")
-
-
 def main() -> None:
+    if "--document" in sys.argv:
+        DOCUMENT.write_text(json.dumps(build_document()), encoding="utf-8")
+        return
     if "--capture" in sys.argv:
         from api_examples import capture_examples
 
@@ -405,8 +344,6 @@ def main() -> None:
         EXAMPLES.write_text(text + "\n", encoding="utf-8")
     document = build_document()
     PAGE.write_text(render_page(document, load_examples()), encoding="utf-8")
-    TYPES.parent.mkdir(parents=True, exist_ok=True)
-    TYPES.write_text(render_typescript(document), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""docs/api.md and the TypeScript types say what the server does now."""
+"""docs/api.md says what the server does now."""
 
 from __future__ import annotations
 
@@ -22,11 +22,6 @@ def generator() -> dict[str, Any]:
 def test_the_page_of_the_interface_is_up_to_date(generator: dict[str, Any]) -> None:
     expected = generator["render_page"](generator["build_document"](), generator["load_examples"]())
     assert generator["PAGE"].read_text(encoding="utf-8") == expected, COMMAND
-
-
-def test_the_types_of_the_page_are_up_to_date(generator: dict[str, Any]) -> None:
-    expected = generator["render_typescript"](generator["build_document"]())
-    assert generator["TYPES"].read_text(encoding="utf-8") == expected, COMMAND
 
 
 def test_every_route_has_an_example_that_is_as_its_types_say(generator: dict[str, Any]) -> None:

@@ -151,6 +151,21 @@ def test_agent_loops_are_measured_and_a_replay_calls_nothing(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
+def test_the_page_is_measured_in_a_real_browser(tmp_path: Path) -> None:
+    plots = tmp_path / "plots"
+    figures, printed = run(tmp_path, "--only", "page", "--plots", str(plots))
+
+    sizes, measured = figures["page"]["sizes"], figures["page"]["figures"]
+    assert sizes[0]["name"] == "the first view"
+    assert sizes[0]["kilobytes"] <= 300
+    arrived = next(each for each in measured if "arrived of" in each["name"])
+    assert arrived["name"].endswith(f"arrived of {arrived['median']:,}")
+    assert all(each["name"] in printed for each in measured)
+    words = " ".join(ElementTree.parse(plots / "page.svg").getroot().itertext())
+    assert "between frames" in words
+
+
+@pytest.mark.slow
 def test_an_agent_over_mcp_is_measured_call_by_call(tmp_path: Path) -> None:
     figures, printed = run(tmp_path, "--rounds", "1", "--only", "mcp")
 

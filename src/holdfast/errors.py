@@ -15,7 +15,8 @@
     │   ├── FileMissing  SourceNotFound
     │   └── CallNotFound  CidNotFound  CallBreakpointNotFound  CaptureNotFound
     ├── WrongState        the right request at the wrong time
-    │   └── ThreadNotHeld  AlreadyDecided  CallCompleted  NoException  EditorNotReady
+    │   ├── ThreadNotHeld  AlreadyDecided  HoldOver  CallCompleted  NoException
+    │   └── EditorNotReady
     ├── TimedOut          the debugger, or the application, did not answer in time
     │   └── EvaluationTimedOut  DecisionTimedOut  AgentTimedOut
     ├── Failure           something of ours, or the target, broke
@@ -175,8 +176,8 @@ class InvalidDecision(InvalidInput):
     code = "DECISION_INVALID"
     short = "invalid_decision"
     default_hint = (
-        'A value is {"value": json}, {"literal": "python literal"}, {"cid": …} or '
-        '{"cid": …, "data": base64}.'
+        'A value is {"value": json}, {"literal": "python literal"}, {"text": "either of them"}, '
+        '{"cid": …} or {"cid": …, "data": base64}.'
     )
 
 
@@ -343,6 +344,13 @@ class AlreadyDecided(WrongState):
     code = "HOLD_ALREADY_DECIDED"
     short = "already_decided"
     default_hint = "The first decision won. GET the session's status to see where it is now."
+
+
+class HoldOver(WrongState):
+    """What was asked for belongs to a stop that is over: its values are not those of now."""
+
+    code = "HOLD_OVER"
+    default_hint = "Look at `state` and `current_hold_id`, and ask about that hold."
 
 
 class CallCompleted(WrongState):

@@ -137,6 +137,7 @@ def describe_records(app: Application) -> list[Any]:
             del call[name]
         del call["completed_at"], call["call_site"]["timestamp"]
         parent = call.pop("parent_call_id")
+        assert call.pop("parent_id") == parent
         call["parent"] = None if parent is None else ids[parent]
         call["task"] = call["task"] is not None
         shown.append(call)

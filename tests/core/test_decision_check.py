@@ -82,6 +82,10 @@ def test_every_allowed_action_passes(moment: Moment) -> None:
         (Moment.TOOL, "skip", {"fake_result": {"value": [1]}}, {"result": [1]}),
         (Moment.TOOL, "skip", {"fake_result": {"literal": "(1, 2)"}}, {"result": (1, 2)}),
         (Moment.TOOL, "modify", {"modified_input": {"a": 1}}, {"input": {"a": 1}}),
+        (Moment.TOOL, "modify", {"modified_input": {"text": "hi"}}, {"input": {"text": "hi"}}),
+        (Moment.TOOL, "modify", {"input_text": '{"a": null}'}, {"input": {"a": None}}),
+        (Moment.MODEL, "modify", {"messages_text": '[{"a": 1}]'}, {"messages": [{"a": 1}]}),
+        (Moment.TOOL, "skip", {"fake_result": {"text": "true"}}, {"result": True}),
         (
             Moment.ERROR,
             "raise",
@@ -115,7 +119,9 @@ def test_fields_come_under_their_own_names_with_defaults(
         (Moment.BEFORE, "modify", {"modified_kwargs": []}, "modified_kwargs"),
         (Moment.BEFORE, "replace", {"function_name": ""}, "function_name"),
         (Moment.TOOL, "modify", {"input": "text"}, "input"),
+        (Moment.TOOL, "modify", {"input_text": "[]"}, "input_text"),
         (Moment.TOOL, "skip", {"fake_result": 5}, "fake_result"),
+        (Moment.TOOL, "skip", {"fake_result": {"text": "tea"}}, "fake_result"),
         (Moment.TOOL, "skip", {"fake_result": {"literal": "open('x')"}}, "fake_result"),
         (Moment.MODEL, "inject", {"role": "king", "content": "x"}, "role"),
         (Moment.MODEL, "inject", {"content": []}, "content"),
@@ -164,6 +170,6 @@ def test_no_other_file_lists_the_actions() -> None:
                 texts = {part.value for part in node.elts if isinstance(part, ast.Constant)}
                 if len(texts & names) > 1:
                     files.add(str(path.relative_to(source)))
-    carries_out = {"bridge/replay_tape.py"}  # which of them kept a call from running
+    carries_out = {"recording/recorded_calls.py"}  # which of them kept a call from running
     shows_examples = {name for name in files if name.startswith("server/rest/")}
     assert files - carries_out - shows_examples == set()

@@ -109,9 +109,13 @@ def test_what_is_not_known_is_not_so(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "offset"),
     [
-        ("args[0] >", None),
-        ("args[0] = 5", None),
-        ("", None),
+        ("args[0] >", 10),
+        (" args[0] >", 11),
+        ("args[0] = 5", 9),
+        ("", 1),
+        ("item == 'thé' and open(1)", 19),
+        ("(item ==\n 'thé' and\n open(1))", 22),
+        ("('\u2028' == open(1))", 9),
         ("args.first == 1", 1),
         ("function.upper == 1", 1),
         ("'text'.upper == 1", 1),

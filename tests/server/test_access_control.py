@@ -381,7 +381,7 @@ def test_unknown_clients_are_few_and_leave_soon(monkeypatch: pytest.MonkeyPatch)
         for caller in callers[:15]:
             with contextlib.suppress(ConnectionResetError):
                 assert caller.recv(1) == b""  # closed, to make room for the others
-        callers[-1].sendall(b"GET / HTTP/1.1\r\nHost: elsewhere\r\n\r\n")
+        callers[-1].sendall(b"GET /sessions HTTP/1.1\r\nHost: elsewhere\r\n\r\n")
         assert callers[-1].recv(65536).startswith(b"HTTP/1.1 401 ")
         for caller in callers[15:]:
             assert read_all(caller) == b""  # late

@@ -46,6 +46,9 @@ def test_a_hold_says_what_is_held(looper: AgentView, held: Any) -> None:
         ("continue", {}, "it is 2"),
         ("modify", {"input": {"number": 21}}, "it is 42"),
         ("modify", {"modified_input": {"number": 4}}, "it is 8"),
+        ("modify", {"input_text": '{"number": 4.0}'}, "it is 8.0"),
+        ("skip", {"fake_result": {"text": "4.0"}}, "it is 4.0"),
+        ("skip", {"fake_result": {"text": "null"}}, "it is None"),
         ("skip", {"result": "seven"}, "it is seven"),
         ("skip", {"fake_result": {"value": [1]}}, "it is [1]"),
         ("skip", {"fake_result": {"literal": "None"}}, "it is None"),
@@ -61,6 +64,21 @@ def test_a_decision_does_what_it_says(
     assert answer["stop"] == held["stop"]
     assert looper.agent.read_reply() == said
     assert looper.server.get(f"/api/holds/{held['hold_id']}")["by"] == "ann"
+
+
+def test_a_hold_has_a_title_and_its_input_as_text(looper: AgentView, held: Any) -> None:
+    assert held["input_text"] == '{"number": 1}'
+    assert held["title"] == 'tool double({"number": 1})'
+    assert held["session_name"] == looper.get()["name"]
+    listed = {hold["hold_id"]: hold for hold in looper.server.get("/api/holds")["holds"]}
+    assert listed[held["hold_id"]]["title"] == held["title"]
+    assert listed[held["hold_id"]]["session_name"] == held["session_name"]
+    looper.command("breakpoint", action="add", on="model")
+    looper.decide(held, "modify", input_text='{"number": 2}')
+    assert looper.agent.read_reply() == "it is 4"
+    looper.agent.send("turn 1")
+    at_model = looper.wait_for_hold()
+    assert (at_model["at"], at_model["title"]) == ("model", "model call 2")
 
 
 def test_a_cancelled_tool_raises_in_the_loop(looper: AgentView, held: Any) -> None:
@@ -84,6 +102,10 @@ def test_a_message_is_injected_where_a_model_is_held(looper: AgentView) -> None:
         ({"action": "dance"}, "action"),
         ({"action": "modify"}, "input"),
         ({"action": "modify", "input": 5}, "input"),
+        ({"action": "modify", "input_text": "number: 4"}, "input_text"),
+        ({"action": "modify", "input_text": "4"}, "input_text"),
+        ({"action": "modify", "input_text": {}}, "input_text"),
+        ({"action": "skip", "fake_result": {"text": "seven"}}, "fake_result"),
         ({"action": "skip"}, "result"),
         ({"action": "skip", "fake_result": 5}, "fake_result"),
         ({"action": "skip", "fake_result": {"literal": "f()"}}, "fake_result"),
@@ -317,15 +339,17 @@ def test_the_rules_of_its_project_are_shown_and_the_one_that_holds(
 
 
 def test_the_state_is_what_the_agent_says_of_itself(looper: AgentView) -> None:
-    shown = looper.get("/state")
-    assert shown["status"] == "running"
+    shown = looper.get("/state?live=true")
+    assert (shown["status"], shown["source"]) == ("running", "agent")
     assert shown["state"]["messages"]["roles"] == {"user": 1}
     assert shown["state"]["variables"] == {"step": 1}
-    assert "tools" not in looper.get("/state?what=messages")["state"]
-    page = looper.get("/state?what=messages&first=0&count=1")["state"]["messages"]
+    assert "tools" not in looper.get("/state?what=messages&live=true")["state"]
+    page = looper.get("/state?what=messages&first=0&count=1&live=true")["state"]["messages"]
     assert page["items"] == [{"role": "user", "content": "double it"}]
-    error = looper.get("/state?what=everything", expect=400)
+    error = looper.get("/state?what=everything&live=true", expect=400)
     assert error["error_code"] == "command_rejected"
+    error = looper.get("/state?what=everything", expect=400)
+    assert error["error"]["details"]["field"] == "what"
 
 
 def test_a_command_that_is_none_is_refused(looper: AgentView) -> None:
@@ -343,7 +367,7 @@ def test_a_command_that_is_none_is_refused(looper: AgentView) -> None:
 def test_an_agent_that_is_over_takes_no_commands(looper: AgentView) -> None:
     looper.agent.ask("close")
     looper.wait_for_event("session_end")
-    for error in (looper.command("pause", expect=409), looper.get("/state", expect=409)):
+    for error in (looper.command("pause", expect=409), looper.get("/state?live=true", expect=409)):
         assert error["error"]["details"]["state"] == "terminated"
         assert "delete" in error["error"]["details"]["possible"]
 

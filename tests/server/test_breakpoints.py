@@ -387,6 +387,66 @@ def test_one_of_two_on_a_line_may_go(session: Session) -> None:
     assert again["breakpoint_ids"] == [second]
 
 
+def set_in_place(session: Session, marker: str, **more: Any) -> dict[str, Any]:
+    body = {**build_breakpoint(COUNTER, marker), "replace": True, **more}
+    made: dict[str, Any] = session.post("/breakpoints", body, expect=201)
+    return made
+
+
+def test_whoever_replaces_has_one_breakpoint_a_line(session: Session) -> None:
+    first = set_in_place(session, "loop")
+    again = set_in_place(session, "loop", condition="i == 4")
+    assert again["id"] == first["id"]
+    assert [each["condition"] for each in list_by_id(session).values()] == ["i == 4"]
+    set_in_place(session, "return")
+    assert session.get("/breakpoints")["total"] == 2
+
+    session.launch(COUNTER)
+    assert session.evaluate("i") == "4"
+    set_in_place(session, "loop", condition="i == 6")
+    assert session.resume()["breakpoint_ids"] == [first["id"]]
+    assert session.evaluate("i") == "6"
+    assert "condition" not in set_in_place(session, "loop", enabled=False)
+    assert session.resume()["location"]["line"] == COUNTER.line("return")
+
+
+def test_a_replaced_breakpoint_is_told_of_as_changed_and_the_same_one_not_at_all(
+    session: Session,
+) -> None:
+    for condition in ("i == 1", "i == 2", "i == 2"):
+        set_in_place(session, "loop", condition=condition)
+    events = [each for each in session.get("/events")["events"] if "breakpoint" in each["event"]]
+    assert [each["event"] for each in events] == ["breakpoint_set", "breakpoint_changed"]
+    assert events[-1]["condition"] == "i == 2"
+
+
+def test_of_several_on_a_line_the_oldest_is_left(session: Session) -> None:
+    first, second, other = session.break_at(COUNTER, "loop", "loop", "return")
+    body = [build_breakpoint(COUNTER, "loop"), build_breakpoint(COUNTER, "loop", condition="i")]
+    body.append({"function": "count"})
+    made = session.post("/breakpoints", {"breakpoints": body, "replace": True})
+    assert [each.get("condition") for each in made["breakpoints"]] == ["i", None]
+    assert list(list_by_id(session)) == [first, other, made["breakpoints"][1]["id"]]
+    removed = [e for e in session.get("/events")["events"] if e["event"] == "breakpoint_removed"]
+    assert [each["breakpoint_id"] for each in removed] == [second]
+
+
+def test_what_cannot_be_set_replaces_nothing(session: Session) -> None:
+    first = set_in_place(session, "loop")["id"]
+    body = {**build_breakpoint(COUNTER, "loop"), "replace": True, "condition": "i =="}
+    session.post("/breakpoints", body, expect=400)
+    assert "condition" not in list_by_id(session)[first]
+
+
+def test_one_that_waits_for_its_file_is_replaced_too(session: Session, tmp_path: Path) -> None:
+    script = tmp_path / "later.py"
+    for condition in ("False", "x == 1"):
+        body = {"file": str(script), "line": 2, "condition": condition, "replace": True}
+        assert session.post("/breakpoints", body)["verified"] is False
+    script.write_text("x = 1\nprint(x)\n")
+    assert session.launch(str(script))["location"]["line"] == 2
+
+
 def test_a_thousand_breakpoints_in_one_request(session: Session, tmp_path: Path) -> None:
     script = tmp_path / "long.py"
     script.write_text("".join(f"x = {n}\n" for n in range(1, 1001)))

@@ -216,7 +216,7 @@ def test_a_preview_of_the_application_is_kept_within_bounds(server: Server) -> N
     preview = {"text": "x" * 100_000, "type": "str", "length": 9, "json": "previewed", "more": 1}
     HttpApplication(server).start("f", args=[{**value, "preview": preview}])
     shown = server.get(f"/api/cid/{value['cid']}/preview")
-    assert set(shown) == {"cid", "text", "type", "length", "json"}
+    assert set(shown) == {"cid", "text", "type", "length", "json", "literal"}
     assert len(shown["text"]) < 20_000
 
 

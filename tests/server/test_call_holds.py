@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -62,6 +63,8 @@ def action_after(
         ({"fake_result": {"value": {"a": [1, None, "x"]}}}, {"a": [1, None, "x"]}),
         ({"fake_result": {"value": None}}, None),
         ({"fake_result": {"literal": "{1, (2, b'3')}"}}, {1, (2, b"3")}),
+        ({"fake_result": {"text": "(4.0, 'tea')"}}, (4.0, "tea")),
+        ({"fake_result": {"text": '{"a": [true, null]}'}}, {"a": [True, None]}),
         ({"fake_result": {"cid": compute_cid("known")}}, "known"),
         ({"fake_result": encode_value("sent now")}, "sent now"),
         ({"fake_result_cid": compute_cid("known")}, "known"),
@@ -148,6 +151,8 @@ def test_replace_takes_what_was_registered_with_the_same_signature(
         ("skip", {"fake_result": {"valeu": 5}}, 400, "invalid_decision"),
         ("skip", {"fake_result": {"literal": "open('x')"}}, 400, "invalid_decision"),
         ("skip", {"fake_result": {"literal": "("}}, 400, "invalid_decision"),
+        ("skip", {"fake_result": {"text": "tea"}}, 400, "invalid_decision"),
+        ("skip", {"fake_result": {"text": 5}}, 400, "invalid_decision"),
         ("skip", {"fake_result": {"cid": "0" * 64}}, 404, "cid_not_found"),
         ("skip", {"fake_result": {"cid": "short"}}, 400, "invalid_request"),
         ("skip", {"fake_result": {"cid": "0" * 64, "data": "AAAA"}}, 400, "cid_mismatch"),
@@ -181,6 +186,18 @@ def test_text_without_quotes_is_told_from_a_literal(server: Server, app: HttpApp
     error = decide(server, app.start("held"), "skip", fake_result={"literal": "tea"}, expect=400)
     assert error["error"]["message"] == "fake_result: not a Python literal: 'tea'"
     assert "a text in quotes" in error["error"]["hint"]
+
+
+def test_typed_text_that_is_no_value_is_shown_with_quotes(
+    server: Server, app: HttpApplication
+) -> None:
+    given = {"size": {"text": "green tea"}}
+    error = decide(server, app.start("held"), "modify", modified_kwargs=given, expect=400)["error"]
+    assert error["message"] == (
+        "modified_kwargs.size: neither a Python literal nor JSON: 'green tea'"
+    )
+    assert "put it in quotes: 'green tea'" in error["hint"]
+    assert error["details"]["field"] == "modified_kwargs.size"
 
 
 def test_what_is_allowed_depends_on_the_moment(server: Server) -> None:
@@ -574,6 +591,56 @@ def test_a_hold_shows_its_arguments_by_parameter(server: Server, app: HttpApplic
     call = app.start("held", "tea", kwargs={"color": 3})
     shown = server.get(f"/api/holds/{call['hold_id']}")
     assert [one["name"] for one in shown["arguments"]][-1] in ("color", "**options")
+
+
+def test_arguments_have_a_text_that_can_be_changed_and_sent_back(
+    server: Server, app: HttpApplication
+) -> None:
+    order = {"tea": 4.0, "sizes": (1, 2)}
+    given = {"size": order, "color": datetime.date(2024, 2, 29)}
+    call = app.start("held", list(range(2000)), kwargs=given, signature=SIGNATURE)
+    shown = server.get(f"/api/holds/{call['hold_id']}")
+    by_name = {one["name"]: one for one in shown["arguments"]}
+    assert {name: one["editable"] for name, one in by_name.items()} == {
+        "item": True,
+        "count": True,
+        "size": True,
+        "*rest": False,
+        "**options": False,
+    }
+    assert by_name["item"]["literal"] == repr(list(range(2000)))  # whole, however it is shown
+    assert by_name["count"]["literal"] == "1"
+    assert "literal" not in shown["kwargs"]["color"]
+    text = by_name["size"]["literal"]
+    assert text == shown["kwargs"]["size"]["literal"] == repr(order)
+    changes = {"size": {"text": text}}
+    action = action_after(server, app, call, "modify", modified_kwargs=changes)
+    assert repr(decode_value(action["modified_kwargs"]["size"])) == repr(order)
+
+
+def test_a_result_has_a_text_that_can_be_changed(server: Server, app: HttpApplication) -> None:
+    with temporary_breakpoint(server, function="returned", when="after"):
+        call = app.start("returned", "tea")
+        held = app.complete(call, [4.0])
+        shown = server.get(f"/api/holds/{held['hold_id']}")
+        assert shown["result"]["literal"] == "[4.0]"
+        assert shown["title"] == "returned('tea') returned [4.0]"
+
+
+def test_a_held_call_has_a_title(server: Server, app: HttpApplication) -> None:
+    call = app.start("held", "ann", {"tea": 2}, kwargs={"gift": True}, qualname="Shop.held")
+    [listed] = [
+        hold for hold in server.get("/api/holds")["holds"] if hold["hold_id"] == call["hold_id"]
+    ]
+    assert listed["title"] == "Shop.held('ann', {'tea': 2}, gift=True)"
+    session = server.get(f"/sessions/{app.session_id}")
+    assert listed["session_name"] == session["name"]
+    shown = server.get(f"/api/holds/{call['hold_id']}")
+    assert (shown["title"], shown["session_name"]) == (listed["title"], session["name"])
+    long = app.start("held", "x" * 5000, ["y" * 50] * 50, kwargs={"lines": "a\nb" * 100})
+    title = server.get(f"/api/holds/{long['hold_id']}")["title"]
+    assert len(title) <= 200
+    assert "\n" not in title
 
 
 @pytest.mark.parametrize(

@@ -603,6 +603,58 @@ def test_a_global_of_a_module_that_is_imported_later(session: Session, python: s
     assert session.get("/data-breakpoints")["breakpoints"][0]["verified"]
 
 
+# -- by a reference -------------------------------------------------------------------------------
+
+NESTED = """
+class Box:
+    def __init__(self):
+        self.value = 1
+        self.parts = [1, {"k": 2}]
+
+def change(box):
+    box.value = 2
+    box.parts[0] = 5
+    box.parts[1]["k"] = 3
+
+change(Box())
+"""
+
+
+def unfold(session: Session, reference: int) -> dict[str, Any]:
+    items = session.get(f"/variables/{reference}")["items"]
+    return {each["name"]: each for each in items}
+
+
+def test_a_part_of_an_unfolded_value_is_watched_by_its_reference_and_name(
+    session: Session, tmp_path: Path
+) -> None:
+    script = tmp_path / "nested.py"
+    script.write_text(NESTED)
+    session.post("/breakpoints", {"file": str(script), "line": 8})
+    hold = session.launch(str(script))["hold_id"]
+    box = session.locals()["box"]["variable_reference"]
+    parts = unfold(session, box)["parts"]["variable_reference"]
+    first, inner = unfold(session, parts).values()
+    (entry,) = unfold(session, inner["variable_reference"]).values()
+
+    info = session.get(
+        f"/data-breakpoint-info?name={quote(first['name'])}&reference={parts}&hold_id={hold}"
+    )
+    made = [
+        watch(session, "value", reference=box),
+        session.post("/data-breakpoints", {"data_id": info["data_id"]}),
+        watch(session, entry["name"], reference=inner["variable_reference"]),
+    ]
+    assert [each["verified"] for each in made] == [True] * 3
+    changes = [session.resume()["data"] for _ in made]
+    assert [each["breakpoint_id"] for each in changes] == [each["id"] for each in made]
+    assert [(each["old"], each["new"]) for each in changes] == [("1", "2"), ("1", "5"), ("2", "3")]
+
+
+def test_a_reference_goes_with_a_name(session: Session) -> None:
+    session.post("/data-breakpoints", {"data_id": "x", "reference": 3}, expect=400)
+
+
 # -- beside others --------------------------------------------------------------------------------
 
 COVERED = """

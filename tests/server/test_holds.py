@@ -26,6 +26,8 @@ def test_a_stop_is_listed_as_a_hold_until_it_is_decided(server: Server, held: Se
     [hold] = [each for each in server.get("/api/holds")["holds"] if each["session_id"] == held.id]
     assert (hold["hold_id"], hold["kind"], hold["reason"]) == (hold_id, "program", "breakpoint")
     assert hold["location"]["line"] == LOOP.line("add")
+    assert hold["title"] == f"{hold['location']['function']} (loop.py:{LOOP.line('add')})"
+    assert hold["session_name"] == "loop.py"  # it was given no name
     assert hold["allows"] == ["continue", "step-over", "step-into", "step-out"]
     assert server.get(f"/api/holds/{hold_id}")["open"] is True
 

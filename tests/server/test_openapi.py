@@ -120,6 +120,7 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
     components = document["components"]["schemas"]
     with server.session() as session, agent_view(server) as agent:
         agent.agent.ask("big")
+        agent.agent.ask("turn 1")
         large = agent.wait_for_event("tool_result")["data"]["result"]["$cid"]
         [line_point] = session.break_at(LOOP, "add", condition="number >= 0")
         session.launch(LOOP)
@@ -149,8 +150,12 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
             if path.endswith("/contents/{cid}"):
                 assert agent.get(f"/contents/{large}")
                 continue
-            if path.endswith("/state"):
-                concrete = f"{agent.path}/state"
+            if path.endswith(("/state", "/conversation")):
+                concrete = agent.path + path.removeprefix("/sessions/{session_id}")
+            if path.endswith("/messages"):
+                concrete = f"{agent.path}/messages?iteration=1"
+            if path.endswith("/agents/compare"):
+                concrete += f"?left={agent.agent.id}&right={agent.agent.id}"
             if path.endswith("/cid/{cid}"):
                 assert server.http.get(concrete).content
                 continue

@@ -63,6 +63,49 @@ def test_the_list_names_every_session_with_its_status(server: Server, session: S
         assert session.id in [each["session_id"] for each in only]
 
 
+def list_one(session: Session) -> dict[str, Any]:
+    listed: list[dict[str, Any]] = session.server.get("/sessions")["sessions"]
+    return next(each for each in listed if each["session_id"] == session.id)
+
+
+def test_the_list_says_what_runs_where_it_is_and_how_it_ended(server: Server) -> None:
+    with server.session(name="mine") as session:
+        created = list_one(session)
+        assert (created["kind"], created["name"], created["pid"]) == ("program", "mine", None)
+        assert "target" not in created
+        session.break_at(LOOP, "add")
+        stop = session.launch(LOOP)
+        paused = list_one(session)
+        assert (paused["target"], paused["hold_id"]) == (LOOP.path, stop["hold_id"])
+        assert paused["pid"] == session.get()["pid"]
+        assert psutil.pid_exists(paused["pid"])
+        assert "exception_line" not in paused
+        session.post("/terminate")
+        assert "exception_line" not in list_one(session)
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [
+        (
+            "raise ValueError('no\\n  tea')",
+            {"exit_code": 1, "exception_line": "ValueError: no tea"},
+        ),
+        ("import os; os.kill(os.getpid(), 9)", {"exit_code": -9, "signal": "SIGKILL"}),
+        ("raise SystemExit(3)", {"exit_code": 3, "exception_line": "SystemExit: 3"}),
+        ("pass", {"exit_code": 0}),
+    ],
+)
+def test_the_list_says_in_a_line_why_a_program_ended(
+    session: Session, code: str, shown: dict[str, Any]
+) -> None:
+    assert session.post("/launch", {"code": code, "wait": 60})["status"] == "terminated"
+    listed = list_one(session)
+    names = ("exit_code", "exception_line", "signal")
+    assert {name: listed[name] for name in names if name in listed} == shown
+    assert session.get().get("exception_line") == shown.get("exception_line")
+
+
 @pytest.mark.parametrize(
     "state", ["created", "running", "paused", "waiting_for_input", "terminated"]
 )

@@ -90,3 +90,44 @@ def test_every_encoding_is_read_as_python_reads_it(session: Session, tmp_path: P
     stop = session.launch(str(script))
     assert stop["source"]["context"][1]["text"] == "name = 'é'"
     assert session.locals()["name"]["value"] == "'é'"
+
+
+# -- where a breakpoint can be --------------------------------------------------------------------
+
+
+def test_the_lines_that_can_stop_are_known_before_anything_is_launched(server: Server) -> None:
+    counter = Program("counter.py")
+    with server.session(cwd=str(PROGRAMS)) as session:
+        shown = session.get("/source?path=counter.py")["executable_lines"]
+        assert {counter.line("loop"), counter.line("return"), counter.line("call")} <= {*shown}
+        assert not {counter.line("comment"), counter.line("docstring")} & {*shown}
+        assert shown == sorted(shown)
+        for line in range(1, len(Path(counter.path).read_text().splitlines()) + 1):
+            made = session.post("/breakpoints", {"file": "counter.py", "line": line})
+            assert made["verified"] == (line in shown), line
+        part = session.get(f"/source?path=counter.py&start={counter.line('loop')}&count=2")
+        assert part["executable_lines"] == [counter.line("loop"), counter.line("return")]
+        session.delete("/breakpoints")  # they are the project's, and outlive the session
+
+
+def test_of_a_file_that_is_no_python_no_line_can_stop(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text("x = 1\ndef (:\n")
+    (tmp_path / "page.html").write_text("<p>tea\n")
+    for name in ("wrong.py", "page.html"):
+        assert session.get(f"/source?path={tmp_path / name}")["executable_lines"] == []
+
+
+def test_lines_that_can_stop_are_left_out_where_there_is_no_file(session: Session) -> None:
+    code = "import linecache\ntext = 'x = 1\\n1 / 0\\n'\n"
+    code += "linecache.cache['<made>'] = (len(text), None, text.splitlines(True), '<made>')\n"
+    code += "exec(compile(text, '<made>', 'exec'))\n"
+    session.post("/launch", {"code": code, "stop_on_exception": "uncaught", "wait": 60})
+    made = session.get("/source?frame_id=0")
+    assert (made["path"], "executable_lines" in made) == ("<made>", False)
+
+
+def test_the_source_of_a_frame_has_the_lines_too(session: Session) -> None:
+    session.break_at(SHAPES, "product")
+    session.launch(FUNCTIONS)
+    shown = session.get("/source?frame_id=0")
+    assert shown["line"] in shown["executable_lines"]

@@ -14,6 +14,7 @@ from holdfast.store import Directory, Store, StoreProblem
 pytestmark = pytest.mark.anyio
 
 SESSION = SessionRecord("s1", "program", 10.0, 11.5, {"state": "created", "args": ["-v", "é"]})
+LAUNCHES = [{"target": "b.py"}, {"target": "a.py"}]
 BREAKPOINTS = [{"id": "b2", "line": 2}, {"id": "b1", "line": 1}]
 
 
@@ -27,6 +28,7 @@ def fill(directory: Directory) -> None:
     directory.put_session(SESSION)
     directory.put_breakpoints("/p", BREAKPOINTS)
     directory.put_profile("web", {"breakpoints": []})
+    directory.put_launches(LAUNCHES)
 
 
 async def check_filled(directory: Directory) -> None:
@@ -34,6 +36,7 @@ async def check_filled(directory: Directory) -> None:
     assert await directory.sessions() == [SESSION]
     assert await directory.breakpoints() == {"/p": BREAKPOINTS}
     assert await directory.profiles() == {"web": {"breakpoints": []}}
+    assert await directory.launches() == LAUNCHES
 
 
 async def test_a_new_directory_is_empty(directory: Directory) -> None:
@@ -42,6 +45,7 @@ async def test_a_new_directory_is_empty(directory: Directory) -> None:
     assert await directory.breakpoints() == {}
     assert await directory.call_breakpoints() == []
     assert await directory.profiles() == {}
+    assert await directory.launches() == []
 
 
 async def test_reads_see_writes_that_nobody_waited_for(directory: Directory) -> None:
@@ -55,6 +59,8 @@ async def test_a_later_write_replaces_the_earlier(directory: Directory) -> None:
     directory.put_session(later)
     directory.put_settings({"port": 1})
     directory.put_profile("web", {})
+    directory.put_launches(LAUNCHES[1:])
+    assert await directory.launches() == LAUNCHES[1:]
     assert await directory.sessions() == [later]
     assert (await directory.settings())["port"] == 1
     assert await directory.profiles() == {"web": {}}

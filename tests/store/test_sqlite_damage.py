@@ -23,6 +23,7 @@ def fill(store: Store) -> None:
     store.directory.put_session(SessionRecord("s1", "program", 10.0, 11.5, {}))
     store.directory.put_breakpoints("/p", [{"id": "b2", "line": 2}, {"id": "b1", "line": 1}])
     store.directory.put_profile("web", {"breakpoints": []})
+    store.directory.put_launches([{"target": "a.py"}])
     store.feed.append(EventRecord("s1", 1, 12.0, "created", {"x": 1}))
 
 
@@ -32,6 +33,7 @@ async def count(store: Store) -> dict[str, int]:
         "sessions": len(await store.directory.sessions()),
         "breakpoints": len((await store.directory.breakpoints())["/p"]),
         "profiles": len(await store.directory.profiles()),
+        "launches": len(await store.directory.launches()),
         "events": len(await store.feed.read("s1")),
     }
 
@@ -41,6 +43,7 @@ DAMAGE = {
     "sessions": "UPDATE sessions SET document = '[]'",
     "breakpoints": "UPDATE breakpoints SET document = CAST(x'7bff7d' AS TEXT) WHERE id = 'b2'",
     "profiles": "UPDATE profiles SET name = CAST(x'ff' AS TEXT)",
+    "launches": "UPDATE launches SET document = '5'",
     "events": "UPDATE events SET body = 'nonsense'",
 }
 
@@ -58,6 +61,7 @@ def test_a_damaged_row_is_skipped_and_kept_in_quarantine(tmp_path: Path, table: 
     store = open_sqlite_store(tmp_path)
     counts = asyncio.run(count(store))
     sound = {"settings": 2, "sessions": 1, "breakpoints": 2, "profiles": 1, "events": 1}
+    sound["launches"] = 1
     assert counts == {**sound, table: sound[table] - 1}
     (warning,) = store.warnings
     assert warning.code == "STORE_ROW_DAMAGED"

@@ -49,7 +49,6 @@ from holdfast.bridge.recorded_values import Values, safe_repr
 from holdfast.bridge.redaction import Redaction
 from holdfast.bridge.replay_tape import FULL, ReplayTape
 from holdfast.bridge.server_registration import Registration
-from holdfast.bridge.state_snapshot import MessageRange
 from holdfast.core.agent_rules import AgentRule
 from holdfast.model.agent_commands import REJECTED
 from holdfast.model.agent_events import (
@@ -84,6 +83,7 @@ from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory, SessionMetadata
 from holdfast.recording.event_writer import EventWriter
 from holdfast.recording.failure_log import FailureLog
+from holdfast.recording.message_summary import MessageRange
 from holdfast.recording.recording_state import (
     RecordedCall,
     RecordedStop,
@@ -281,7 +281,7 @@ class Bridge:
         self._registration.keep_registered(lambda: self.is_over)
 
     def _warn_of_side_effects(self, tape: ReplayTape) -> None:
-        if tools := tape.side_effects():
+        if tools := tape.list_side_effects():
             what = "is not done again" if tape.mode == FULL else "is done once more"
             message = (
                 f"the first {tape.fork_at} iterations come from the recording: what "

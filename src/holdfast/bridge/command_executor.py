@@ -15,7 +15,6 @@ from holdfast.bridge import hold_decision
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.loop_control import Control, Injection, Setting
-from holdfast.bridge.state_snapshot import MessageRange
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint
@@ -40,6 +39,7 @@ from holdfast.model.agent_events import (
     CommandResponse,
 )
 from holdfast.model.decision import Moment
+from holdfast.recording.message_summary import MessageRange
 
 PROCESSING = "command_processing"
 

@@ -11,6 +11,7 @@ from typing import Any
 from holdfast.core import decision_check
 from holdfast.model.decision import Moment
 
+_CHANGES = ("input", "input_text", "messages", "messages_text", "system")
 Options = Mapping[str, Any]
 """The fields of a command or a decision."""
 
@@ -31,7 +32,7 @@ class HoldDecision:
 
 def infer_action(data: Options) -> str:
     """What is meant when only the change is given."""
-    if any(name in data for name in ("input", "messages", "system")):
+    if any(name in data for name in _CHANGES):
         return "modify"
     if "result" in data:
         return "skip"

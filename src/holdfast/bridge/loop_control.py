@@ -16,7 +16,6 @@ from typing import Any, Protocol
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.recorded_values import list_texts
-from holdfast.bridge.state_snapshot import MessageRange
 from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint, Moment
@@ -35,6 +34,7 @@ from holdfast.model.agent_events import (
     Paused,
     StepComplete,
 )
+from holdfast.recording.message_summary import MessageRange
 
 _MAX_PAST_TOOLS = 10_000
 

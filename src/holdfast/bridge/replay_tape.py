@@ -5,8 +5,7 @@ agree. The tools of one turn may have run in parallel, and so may several agents
 these may come in another order now, and each finds its own by its key. What a tool called inside
 itself is not called again when the tool's own result is played.
 
-A fork plays only what was recorded before it: N iterations of one lane with all that they asked
-for, and of the other lanes the turns that had begun by then (`docs/decisions/0020`).
+`recording/recorded_calls.py` says what of it a fork plays.
 """
 
 from __future__ import annotations
@@ -25,30 +24,18 @@ from holdfast.model.agent_events import (
     CONVERSATION_EDITED,
     MAIN,
     MESSAGE_INJECTED,
-    SESSION_END,
-    SESSION_START,
-    VALUE_RECORDED,
     VARIABLE_SET,
     EventData,
 )
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory
-from holdfast.recording.recording_state import (
-    TOOL,
-    RecordedCall,
-    RecordingState,
-    lane_of,
-    read_events,
-    seq_of,
-)
-from holdfast.recording.tail import Tail
+from holdfast.recording.recorded_calls import RecordedCalls
+from holdfast.recording.recording_state import TOOL, RecordedCall, lane_of, seq_of
 from holdfast.wire.json_difference import describe_difference
 
 MODEL, FULL = "model", "full"
 _NUMBER = re.compile(r"-\d+$")
 """What tells agents apart that have the same name."""
-NOT_DONE = ("skip", "raise", "cancel", "deny")
-"""Decisions by which a tool did not run."""
 
 
 class _Group:
@@ -120,7 +107,7 @@ class ForkEdits:
     is_held: bool = False
 
 
-class ReplayTape:
+class ReplayTape(RecordedCalls):
     def __init__(
         self,
         home: SessionDirectory,
@@ -128,103 +115,30 @@ class ReplayTape:
         fork_at: int | None = None,
         fork_lane: str = MAIN,
     ) -> None:
-        self.home = home
+        self._bodies = Values(ContentFiles(home.contents), Redaction(False))
+        super().__init__(home, fork_at, fork_lane)
         self.mode = mode
-        self.fork_at = fork_at
-        self.fork_lane = fork_lane
         self.edits: dict[str, Any] = {}
         """Results to give instead of the recorded ones, by tool id."""
         self.fork_edits: ForkEdits | None = None
         self._has_forked = False
-        self.is_whole = False
-        """Whether the recording has an end: that of a killed agent just stops."""
         self.diverged: Diverged | None = None
-        self._bodies = Values(ContentFiles(home.contents), Redaction(False))
         self._lock = threading.Lock()
-        self.calls: list[RecordedCall] = []
-        self._outer: dict[RecordedCall, RecordedCall] = {}
-        """The tool inside which a call was made."""
         self._models_inside: dict[RecordedCall, dict[str, int]] = defaultdict(dict)
         self._values: dict[tuple[str, str], deque[EventData]] = defaultdict(deque)
-        self._is_old = False
-        values = self._read()
-        self._find_outer()
-        self._limits = self._find_limits()
-        self._open = self._find_open()
         self._waiting = self._group_calls()
-        for lane, iteration, tool, data in values:
-            is_inside = self.mode == FULL and tool is not None and tool not in self._open
+        for lane, iteration, tool, data in self.values:
+            is_inside = self.mode == FULL and tool is not None and not self.is_open(tool)
             if not is_inside and self.covers(lane, iteration):
                 self._values[lane, str(data.get("name"))].append(data)
 
     # -- reading ---------------------------------------------------------------------------------
 
-    def _read(self) -> list[tuple[str, int, RecordedCall | None, EventData]]:
-        """Reads the calls; the values with lane, iteration and the tool that asked for them."""
-        state = RecordingState(keeps_messages=False)
-        values = []
-        for event in read_events(Tail(self.home.events)):
-            data = event["data"]
-            changed = state.take(event)
-            if isinstance(changed, RecordedCall) and changed.began is event:
-                self.calls.append(changed)
-            elif event["type"] == SESSION_START:
-                self._is_old = self._is_old or "version" not in data
-            elif event["type"] == VALUE_RECORDED:
-                tool, lane = state.tools.get(str(data.get("within"))), lane_of(data)
-                if self._is_old and tool is not None and tool.lane == lane:
-                    lane = tool.name if tool.name in state.lanes else lane
-                last = state.lanes.get(lane)
-                values.append((lane, 0 if last is None else last.iteration, tool, data))
-        self.is_whole = state.last_type == SESSION_END
-        return values
-
-    def _find_outer(self) -> None:
-        tools: dict[str, RecordedCall] = {}
-        for call in self.calls:
-            outer = tools.get(call.within) if call.within is not None else None
-            if outer is not None:
-                self._outer[call] = outer
-            if call.tool_id is not None:
-                tools[call.tool_id] = call
-
-    def _find_fork_point(self) -> RecordedCall | None:
-        """The first model call that is live again; None if all of the recording is played."""
-        later = (
-            call
-            for call in self.calls
-            if call.kind == MODEL
-            and call.lane == self.fork_lane
-            and call.iteration > (self.fork_at or 0)
-        )
-        return None if self.fork_at is None else next(later, None)
-
-    def _find_limits(self) -> dict[str, int] | None:
-        """The last iteration of each lane that had begun when the fork does."""
-        if self.fork_at is None:
-            return None
-        point = self._find_fork_point()
-        limits: dict[str, int] = {}
-        for call in self.calls:
-            if point is not None and seq_of(call.began) >= seq_of(point.began):
-                break
-            limits[call.lane] = max(limits.get(call.lane, 0), call.iteration)
-        limits[self.fork_lane] = self.fork_at
-        return limits
-
-    def _find_open(self) -> set[RecordedCall]:
-        """The tools inside which a fork begins: they run, up to there with recorded answers."""
-        point = self._find_fork_point()
-        return set() if point is None else set(self._find_ancestors(point))
-
-    def is_open(self, call: RecordedCall) -> bool:
-        return call in self._open
-
     def _group_calls(self) -> dict[str, _LaneTape]:
         """What will be called, lane by lane."""
         lanes: dict[str, list[RecordedCall]] = defaultdict(list)
         for call in self.calls:
-            played = [tool for tool in self._find_ancestors(call) if tool not in self._open]
+            played = [tool for tool in self.find_ancestors(call) if not self.is_open(tool)]
             if self.mode == FULL and played:
                 outermost = played[-1]
                 if call.kind == MODEL:
@@ -254,57 +168,11 @@ class ReplayTape:
         for call in calls:
             began = seq_of(call.began)
             going_on = [one for one in going_on if one.ended is None or seq_of(one.ended) > began]
-            ancestors = {outer.tool_id for outer in self._find_ancestors(call)}
+            ancestors = {outer.tool_id for outer in self.find_ancestors(call)}
             yield from ((one, call) for one in going_on if one.tool_id not in ancestors)
             going_on.append(call)
 
-    def _find_ancestors(self, call: RecordedCall) -> Iterator[RecordedCall]:
-        """The tools inside which it was called, the innermost first."""
-        while call in self._outer:
-            call = self._outer[call]
-            yield call
-
-    @property
-    def iterations(self) -> int:
-        """Of the lane that is forked."""
-        return max(
-            (call.iteration for call in self.calls if call.lane == self.fork_lane), default=0
-        )
-
-    @property
-    def lanes(self) -> list[str]:
-        return list(dict.fromkeys([MAIN, *(call.lane for call in self.calls)]))
-
-    def is_played(self, call: RecordedCall) -> bool:
-        """Whether it belongs to the part that comes from the recording."""
-        return self.covers(call.lane, call.iteration) or any(
-            self.covers(tool.lane, tool.iteration) and tool not in self._open
-            for tool in self._find_ancestors(call)
-        )
-
-    def side_effects(self) -> list[str]:
-        """The tools of the recorded part of a fork that may have changed something outside."""
-        ran = [
-            call
-            for call in self.calls
-            if call.kind == TOOL and self.is_played(call) and not call.request.get("pure")
-        ]
-        return sorted({call.name for call in ran if not self._was_prevented(call)})
-
-    @property
-    def open_tools(self) -> list[str]:
-        """The names of the tools inside which a fork begins, and which run again."""
-        return sorted({call.name for call in self._open})
-
-    def _was_prevented(self, call: RecordedCall) -> bool:
-        decision = self.read_decision(call.request)
-        return decision is not None and decision.get("action") in NOT_DONE
-
     # -- playing ---------------------------------------------------------------------------------
-
-    def covers(self, lane: str, iteration: int) -> bool:
-        """Whether that turn comes from here, with all that it asked for."""
-        return self._limits is None or iteration <= self._limits.get(lane, -1)
 
     @property
     def is_edited(self) -> bool:
@@ -342,12 +210,7 @@ class ReplayTape:
         return [self._read_body_into(event["data"], "value") for event in changes]
 
     def _read_body_into(self, data: EventData, name: str) -> EventData:
-        return {**data, name: self._read_body(data.get(name))}
-
-    def read_decision(self, data: EventData) -> EventData | None:
-        """What was decided of a call or of its error, as the fields of its event have it."""
-        decision = self._read_body(data.get("decision"))
-        return decision if isinstance(decision, dict) and "action" in decision else None
+        return {**data, name: self.read_body(data.get(name))}
 
     def list_models_inside(self, call: RecordedCall) -> dict[str, int]:
         """The last model call that a tool made itself, in each lane."""
@@ -362,7 +225,7 @@ class ReplayTape:
             tape = self._waiting.get(lane)
             call = None if tape is None else tape.take_model(name, key)
             for other in self._list_similar(lane) if call is None else ():
-                call = call or other.take_model(name, key, anywhere=self._is_old)
+                call = call or other.take_model(name, key, anywhere=self.is_old)
             if call is None:
                 raise self._report(MODEL, lane, name, request, iteration, None)
             return call
@@ -382,7 +245,7 @@ class ReplayTape:
             tape = self._waiting.get(turn[0])
             call = None if tape is None else tape.take_tool(turn[1], name, key)
             for other in self._list_similar(lane) if call is None else ():
-                for each in list(other.tools) if self._is_old else [iteration]:
+                for each in list(other.tools) if self.is_old else [iteration]:
                     call = call or other.take_tool(each, name, key)
             if call is None:
                 raise self._report(TOOL, lane, name, request, iteration, turn)
@@ -398,7 +261,7 @@ class ReplayTape:
 
         In a recording without numbers of their own, lanes may have other names.
         """
-        if self._is_old:
+        if self.is_old:
             return list(self._waiting.values())
         base = _NUMBER.sub("", lane)
         return [tape for name, tape in self._waiting.items() if _NUMBER.sub("", name) == base]
@@ -536,22 +399,23 @@ class ReplayTape:
     def _read_request(self, call: RecordedCall) -> Any:
         """The input of a tool; all of a model's messages, and its settings."""
         if call.kind == TOOL:
-            return self._read_body(call.request.get("requested", call.request.get("input")))
+            return self.read_body(call.request.get("requested", call.request.get("input")))
         messages: list[Any] = []
         for earlier in self.calls:
             if earlier.kind == MODEL and lane_of(earlier.request) == lane_of(call.request):
-                new = self._read_body(earlier.request.get("messages"))
+                new = self.read_body(earlier.request.get("messages"))
                 kept = int(earlier.request.get("messagesKept") or 0)
                 messages = messages[:kept] + (new if isinstance(new, list) else [])
             if earlier is call:
                 break
         return {
             "model": call.request.get("model"),
-            "settings": self._read_body(call.request.get("settings")) or {},
+            "settings": self.read_body(call.request.get("settings")) or {},
             "messages": messages,
         }
 
-    def _read_body(self, value: Any) -> Any:
+    def read_body(self, value: Any) -> Any:
+        """A body, wherever it is; what stands for it, if it cannot be read."""
         try:
             return self._bodies.read_body(value)
         except NotRestorable:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from holdfast.wire.message_text import SYSTEM_ARGUMENTS, SYSTEM_ROLES
+
 if TYPE_CHECKING:
     from holdfast.bridge.agent_calls import ModelCall
 
-ROLES = ("system", "developer")
-ARGUMENTS = ("system", "instructions", "system_prompt")
-"""The names that an argument with a system prompt has."""
+ROLES = SYSTEM_ROLES
+ARGUMENTS = SYSTEM_ARGUMENTS
 
 
 class SystemPrompt(Protocol):

@@ -13,6 +13,7 @@ from typing import Any
 from holdfast.errors import InvalidDecision, WrongState
 from holdfast.model.decision import ROLES, Action, Field, Moment, Shape, action_at, names_at
 from holdfast.model.hold import Hold
+from holdfast.model.value_text import NotAValue, parse_text
 
 _PYTHON_TYPES: Mapping[Shape, type | tuple[type, ...]] = {
     Shape.TEXT: str,
@@ -90,6 +91,10 @@ def _read(field: Field, action: Action, options: Mapping[str, Any]) -> Any:
         value = _unwrap(field.wrapped, options[field.wrapped], field, action)
         _check_shape(field.wrapped, field, value, action)
         return value
+    if field.text is not None and options.get(field.text) is not None:
+        value = _parse_text(field.text, options[field.text], action)
+        _check_shape(field.text, field, value, action)
+        return value
     return _MISSING
 
 
@@ -106,7 +111,7 @@ def _check_shape(name: str, field: Field, value: Any, action: Action) -> None:
 
 
 def _unwrap(name: str, value: Any, field: Field, action: Action) -> Any:
-    """A plain value out of `{"value": …}` or `{"literal": "…"}`."""
+    """A plain value out of `{"value": …}`, `{"literal": "…"}` or `{"text": "…"}`."""
     if isinstance(value, dict) and list(value) == ["value"]:
         return value["value"]
     if isinstance(value, dict) and list(value) == ["literal"]:
@@ -116,7 +121,25 @@ def _unwrap(name: str, value: Any, field: Field, action: Action) -> Any:
             raise _invalid(name, "its literal is not a Python literal", action) from None
     if field.shape is Shape.OBJECT:
         return value
-    raise _invalid(name, 'a value is {"value": json} or {"literal": "python literal"}', action)
+    if isinstance(value, dict) and list(value) == ["text"]:
+        return _parse_text(name, value["text"], action)
+    raise _invalid(
+        name,
+        'a value is {"value": json}, {"literal": "python literal"} or {"text": "either of them"}',
+        action,
+    )
+
+
+def _parse_text(name: str, text: Any, action: Action) -> Any:
+    """A value as somebody typed it; what an agent gets is JSON, so JSON is tried first."""
+    if not isinstance(text, str):
+        raise _invalid(name, "a value as text is expected", action)
+    try:
+        return parse_text(text, is_json=True)
+    except NotAValue as problem:
+        error = _invalid(name, str(problem), action)
+        error.hint = f"{error.hint} {problem.hint}"
+        raise error from None
 
 
 def _invalid(name: str, why: str, action: Action) -> InvalidDecision:

@@ -28,6 +28,7 @@ from __future__ import annotations
 import ast
 import datetime
 import operator
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -47,6 +48,7 @@ _WITH_ATTRIBUTES = ("result", "exception")
 MAX_CHARACTERS = 2000
 MAX_PARTS = 250
 _MAX_NUMBER = 2**256
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
 
 
 class _Undecided(Exception):
@@ -185,7 +187,7 @@ def parse(text: str, names: tuple[str, ...] = NAMES) -> Filter:
         with suppress_warnings():
             tree = ast.parse(text.strip(), mode="eval")
     except SyntaxError as problem:
-        raise _invalid(text, problem.msg, problem.offset) from None
+        raise _invalid(text, problem.msg, _count_characters(text, problem)) from None
     except (ValueError, RecursionError, MemoryError) as problem:
         raise _invalid(text, str(problem) or "it is nested too deeply", None) from None
     if sum(1 for _ in ast.walk(tree)) > MAX_PARTS:
@@ -203,6 +205,27 @@ def _invalid(text: str, why: str, offset: int | None) -> InvalidFilter:
     return InvalidFilter(
         f"not a filter: {text[:200]!r}: {why}{where}", filter=text[:200], error=why, offset=position
     )
+
+
+def _count_characters(text: str, problem: SyntaxError) -> int:
+    """Where a problem is, over all lines of the text."""
+    stripped = text.strip()
+    if not problem.offset:  # it ends too early
+        return len(stripped) + 1
+    place = _count_lines_before(stripped, problem.lineno or 1) + problem.offset
+    return min(place, len(stripped) + 1)
+
+
+def _find_place(text: str, node: ast.expr) -> int:
+    """The place of a part in characters; its own column counts bytes."""
+    stripped = text.strip()
+    start = _count_lines_before(stripped, node.lineno)
+    return start + len(stripped[start:].encode()[: node.col_offset].decode()) + 1
+
+
+def _count_lines_before(text: str, line: int) -> int:
+    """How many characters the lines before this one have."""
+    return sum(map(len, _LINE.findall(text)[: line - 1]))
 
 
 # -- values --------------------------------------------------------------------------------------
@@ -503,14 +526,14 @@ class _Compiler:
             value = make(*args, **kwargs)
         except (ValueError, TypeError, ArithmeticError, RecursionError, MemoryError) as problem:
             why = f"{ast.unparse(node)[:80]!r} is no value: {problem or type(problem).__name__}"
-            raise _invalid(self._text, why, node.col_offset + 1) from None
+            raise _invalid(self._text, why, _find_place(self._text, node)) from None
         return lambda _call: value
 
     def _refuse(self, node: ast.expr) -> InvalidFilter:
         why = f"{ast.unparse(node)[:80]!r} is not part of the filter language"
         if isinstance(node, ast.Name):
             why = f"there is no name {node.id!r}; there are {', '.join(self._names)}"
-        return _invalid(self._text, why, node.col_offset + 1)
+        return _invalid(self._text, why, _find_place(self._text, node))
 
 
 def _get_by_name(arguments: Any, key: Any, default: Callable[[], Any]) -> Any:

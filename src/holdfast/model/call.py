@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -217,6 +217,14 @@ def call_id(number: int, origin: int | None = None) -> str:
     seconds, micros = divmod(moment, 1_000_000)
     store = "" if origin is None else f"{origin:0{_ORIGIN_DIGITS}d}"
     return f"{seconds}.{micros:06d}-{sequence:03d}{store}"
+
+
+def call_ids(numbers: Sequence[int], origin: int) -> list[str]:
+    """The ids of very many calls; `call_id` takes twice as long."""
+    if not numbers or min(numbers) < 10**9:
+        return [call_id(number, origin) for number in numbers]
+    store = f"{origin:0{_ORIGIN_DIGITS}d}"
+    return [f"{text[:-9]}.{text[-9:-3]}-{text[-3:]}{store}" for text in map(str, numbers)]
 
 
 def call_number(text: str) -> int | None:

@@ -53,7 +53,8 @@ class Shape(str, Enum):
     ROLE = "a role"
     JSON = "any JSON value"
     VALUE = "a value"
-    """`{"value": json}`, `{"literal": "python"}`, `{"cid": …}` or `{"cid": …, "data": base64}`."""
+    """`{"value": json}`, `{"literal": "python"}`, `{"text": "either"}`, `{"cid": …}` or
+    `{"cid": …, "data": base64}`."""
 
 
 ROLES = ("user", "assistant", "system")
@@ -62,13 +63,17 @@ ROLES = ("user", "assistant", "system")
 
 @dataclass(frozen=True)
 class Field:
-    """A field of an action. Under the name `wrapped` its value may come as a `Shape.VALUE`."""
+    """A field of an action. Under the name `wrapped` its value may come as a `Shape.VALUE`.
+
+    Under the name `text` it may come as text, which keeps numbers as they are written.
+    """
 
     name: str
     shape: Shape
     meaning: str
     default: object = None
     wrapped: str | None = None
+    text: str | None = None
 
 
 @dataclass(frozen=True)
@@ -160,12 +165,20 @@ _RAISE_IN_AGENT = Action(
         Field("exception_message", Shape.TEXT, "The message of the exception.", ""),
     ),
 )
+_CHANGED_INPUT = Field(
+    "input", Shape.OBJECT, "The changed input.", wrapped="modified_input", text="input_text"
+)
 _MODIFY_MODEL_CALL = Action(
     "modify",
     "Make the model call with another input.",
     (
-        Field("input", Shape.OBJECT, "The changed input.", wrapped="modified_input"),
-        Field("messages", Shape.LIST, "The messages alone, instead of the whole input."),
+        _CHANGED_INPUT,
+        Field(
+            "messages",
+            Shape.LIST,
+            "The messages alone, instead of the whole input.",
+            text="messages_text",
+        ),
         Field("system", Shape.TEXT, "The system prompt alone, wherever the call has it."),
     ),
     needs=("input", "messages", "system"),
@@ -173,7 +186,7 @@ _MODIFY_MODEL_CALL = Action(
 _MODIFY_TOOL_CALL = Action(
     "modify",
     "Run the tool with another input.",
-    (Field("input", Shape.OBJECT, "The changed input.", wrapped="modified_input"),),
+    (_CHANGED_INPUT,),
     needs=("input",),
 )
 _INJECT = Action(

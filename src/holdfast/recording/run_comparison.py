@@ -119,6 +119,12 @@ class Step:
         return self.call.kind, name, str(self.call.request.get("hash", ""))
 
     @property
+    def may_be_changed(self) -> bool:
+        """Whether it may have run with something else than its key is of."""
+        request = self.call.request
+        return self.ran_with is not None or "decision" in request or not request.get("hash")
+
+    @property
     def error(self) -> EventData | None:
         """What it raised: type and message."""
         if not self.call.outcome.get("isError"):
@@ -210,7 +216,7 @@ def compare_runs(a: ComparedRun, b: ComparedRun) -> ComparisonAnswer:
     """Where they part, in every lane, and which of these places came first."""
     lanes: list[LaneAnswer] = []
     first: tuple[int, DifferenceAnswer] | None = None
-    lanes_a, lanes_b = _leave_out_inner_steps(a, b), _leave_out_inner_steps(b, a)
+    lanes_a, lanes_b = leave_out_inner_steps(a, b), leave_out_inner_steps(b, a)
     for lane in dict.fromkeys([*lanes_a, *lanes_b]):
         ours, theirs = lanes_a.get(lane, []), lanes_b.get(lane, [])
         same, found = _compare_lane(lane, ours, theirs)
@@ -235,7 +241,7 @@ def compare_runs(a: ComparedRun, b: ComparedRun) -> ComparisonAnswer:
     }
 
 
-def _leave_out_inner_steps(run: ComparedRun, other: ComparedRun) -> dict[str, list[Step]]:
+def leave_out_inner_steps(run: ComparedRun, other: ComparedRun) -> dict[str, list[Step]]:
     """The lanes of a run, without what went on inside tools that the other has from a recording."""
     taken = Counter(
         (lane, step.key)
@@ -275,14 +281,14 @@ def _compare_lane(
 ) -> tuple[int, tuple[int, DifferenceAnswer] | None]:
     """How many steps are the same; the first difference, with the number of its event."""
     same = 0
-    groups_a, groups_b = _group(ours), _group(theirs)
+    groups_a, groups_b = group_steps(ours), group_steps(theirs)
     for at in range(max(len(groups_a), len(groups_b))):
         group_a = groups_a[at] if at < len(groups_a) else []
         group_b = groups_b[at] if at < len(groups_b) else []
         found: list[tuple[int, DifferenceAnswer]] = []
         equal = 0
-        for position, (one, other) in enumerate(_pair(group_a, group_b)):
-            difference = _compare_steps(one, other)
+        for position, (one, other) in enumerate(pair_steps(group_a, group_b)):
+            difference = compare_steps(one, other)
             if difference is None:
                 equal += 1
                 continue
@@ -302,7 +308,7 @@ def _compare_lane(
     return same, None
 
 
-def _group(steps: list[Step]) -> list[list[Step]]:
+def group_steps(steps: list[Step]) -> list[list[Step]]:
     """Model calls one by one; the tools between two of them together."""
     groups: list[list[Step]] = []
     for step in steps:
@@ -313,7 +319,7 @@ def _group(steps: list[Step]) -> list[list[Step]]:
     return groups
 
 
-def _pair(ours: list[Step], theirs: list[Step]) -> Iterator[tuple[Step | None, Step | None]]:
+def pair_steps(ours: list[Step], theirs: list[Step]) -> Iterator[tuple[Step | None, Step | None]]:
     """Each step with its like: the same call, else one of the same tool, else whichever is left."""
     partners: dict[Step, Step] = {}
     left = list(theirs)
@@ -336,7 +342,7 @@ def _has_same_name(one: Step, other: Step) -> bool:
     return one.key[:2] == other.key[:2]
 
 
-def _compare_steps(one: Step | None, other: Step | None) -> tuple[int, str, str] | None:
+def compare_steps(one: Step | None, other: Step | None) -> tuple[int, str, str] | None:
     """The number of the event at which they part, what is different, and how; None for nothing."""
     if one is None or other is None:
         step = one or other
@@ -349,10 +355,11 @@ def _compare_steps(one: Step | None, other: Step | None) -> tuple[int, str, str]
     if one.key != other.key:
         detail = describe_difference(one.asked, other.asked)
         return began, "request", f"{one.call} is asked for something else: {detail}"
-    ran_with = [step.asked if step.ran_with is None else step.ran_with for step in (one, other)]
-    if agent_lines.loose_key(ran_with[0]) != agent_lines.loose_key(ran_with[1]):
-        detail = describe_difference(*ran_with)
-        return began, "decision", f"{one.call} ran with another input: {detail}"
+    if one.may_be_changed or other.may_be_changed:
+        ran_with = [step.asked if step.ran_with is None else step.ran_with for step in (one, other)]
+        if agent_lines.loose_key(ran_with[0]) != agent_lines.loose_key(ran_with[1]):
+            detail = describe_difference(*ran_with)
+            return began, "decision", f"{one.call} ran with another input: {detail}"
     ended = min(seq_of(step.call.ended or step.call.began) for step in (one, other))
     detail = _compare_outcomes(one, other)
     return (ended, "outcome", f"{one.call} {detail}") if detail else None
@@ -367,7 +374,9 @@ def _compare_outcomes(one: Step, other: Step) -> str:
             which, error = ("B", other.error) if one.error is None else ("A", one.error)
             return f"failed in {which} only: {_format_error(error)}"
         return f"failed with {_format_error(one.error)} in A, {_format_error(other.error)} in B"
-    if agent_lines.loose_key(one.answered) != agent_lines.loose_key(other.answered):
+    if one.answered != other.answered and agent_lines.loose_key(
+        one.answered
+    ) != agent_lines.loose_key(other.answered):
         return f"gave something else: {describe_difference(one.answered, other.answered)}"
     return ""
 

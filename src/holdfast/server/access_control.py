@@ -5,11 +5,12 @@ A debugger runs code for its clients, so all access is checked here:
 - Another user of this machine is refused. `http_protocol` asks the kernel which user owns the
   client's socket, once per connection, before a request is parsed.
 - A web page that the user visits is refused. `AccessControl` requires a loopback `Host` (against
-  DNS rebinding), refuses a foreign `Origin`, and accepts only JSON bodies, because a page may send
-  text/plain to any site without a CORS preflight.
+  DNS rebinding), refuses a foreign `Origin` and what browsers say comes from another site or port,
+  and accepts only JSON bodies, because a page may send text/plain to any site without a CORS
+  preflight. Only a link to our own page may be followed from elsewhere.
 - Another machine needs the token, and the server must have been started to listen on its network.
 - Where there is a token, every request needs it, on this machine too. Our own clients find it in
-  `server.json`, which only the user can read.
+  `server.json`, which only the user can read. The files of the page need none; what it shows does.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from holdfast.errors import (
     Refused,
 )
 from holdfast.server.error_answers import error_body, status_of
+from holdfast.server.page.page_addresses import is_page_path
 from holdfast.service.waitable import CLIENT_DISCONNECT
 from holdfast.wire import rest
 
@@ -93,9 +95,11 @@ class AccessControl:
 
     async def _handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = join_headers(scope["headers"])
+        is_page = scope["method"] in ("GET", "HEAD") and is_page_path(scope["path"])
+        is_open = scope["path"] in PROOF_PATHS or (is_page and self.policy.token is not None)
         try:
-            check_caller(self.policy, headers, needs_token=scope["path"] not in PROOF_PATHS)
-            if CONNECTION in scope and scope["path"] not in PROOF_PATHS:
+            check_caller(self.policy, headers, needs_token=not is_open, is_page=is_page)
+            if CONNECTION in scope and not is_open:
                 scope[CONNECTION].prove()
             receive = await check_body(self.policy, headers, receive, scope["path"])
         except Refused as refusal:
@@ -113,7 +117,9 @@ def join_headers(pairs: Pairs) -> Headers:
     return headers
 
 
-def check_caller(policy: Policy, headers: Headers, *, needs_token: bool = True) -> None:
+def check_caller(
+    policy: Policy, headers: Headers, *, needs_token: bool = True, is_page: bool = False
+) -> None:
     """Check the host, the origin and the token."""
     host = headers.get(b"host", b"").decode("latin-1")
     if policy.loopback and loopback_port(host) is None:
@@ -124,13 +130,22 @@ def check_caller(policy: Policy, headers: Headers, *, needs_token: bool = True) 
         )
     if b"origin" in headers:
         check_origin(headers[b"origin"].decode("latin-1"), host)
-    if b"cross-site" in headers.get(b"sec-fetch-site", b""):
+    site = headers.get(b"sec-fetch-site", b"none")
+    if site not in (b"same-origin", b"none") and not (is_page and is_navigation(headers)):
         raise Refused(
-            "A page of another site made this request.",
+            "A page of another site or port made this request.",
             hint="Open the address yourself, in a new tab, or use a program.",
         )
     if policy.token is not None and needs_token:
         check_token(policy.token, headers.get(b"authorization", b""))
+
+
+def is_navigation(headers: Headers) -> bool:
+    """Whether somebody followed a link. The answer fills a tab; who linked to it sees nothing."""
+    return (
+        headers.get(b"sec-fetch-mode") == b"navigate"
+        and headers.get(b"sec-fetch-dest") == b"document"
+    )
 
 
 def check_origin(origin: str, host: str) -> None:

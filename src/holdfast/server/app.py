@@ -23,6 +23,7 @@ from holdfast.server.error_answers import error_body, flat_error_body, status_of
 from holdfast.server.http_protocol import BoundedHttpProtocol
 from holdfast.server.mcp import http_endpoint
 from holdfast.server.mcp.http_endpoint import McpEndpoint
+from holdfast.server.page.page_files import PageFiles
 from holdfast.server.rest import (
     agent_directory_routes,
     agent_routes,
@@ -35,6 +36,8 @@ from holdfast.server.rest import (
     execution_routes,
     hold_routes,
     inspection_routes,
+    launch_routes,
+    live_routes,
     management_routes,
     session_routes,
     stream_routes,
@@ -52,6 +55,7 @@ ROUTE_MODULES = (
     execution_routes,
     breakpoint_routes,
     inspection_routes,
+    launch_routes,
     stream_routes,
     hold_routes,
     call_routes,
@@ -61,6 +65,7 @@ ROUTE_MODULES = (
     agent_routes,
     agent_directory_routes,
     event_routes,
+    live_routes,
     management_routes,
 )
 
@@ -95,6 +100,7 @@ class Application:
         self._debugger = debugger
         self._table = table
         self._mcp = mcp
+        self._page = PageFiles()
         self._life = Router(lifespan=self._manage_lifespan)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,6 +110,9 @@ class Application:
         self._debugger.request_count += 1
         if scope["path"] == http_endpoint.PATH:
             await self._serve_agent(scope, receive, send)
+            return
+        if self._page.serves(scope):
+            await self._page(scope, receive, send)
             return
         try:
             response = await self._answer(scope, receive)

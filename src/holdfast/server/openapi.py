@@ -15,7 +15,7 @@ from holdfast.model.version import VERSION
 from holdfast.server.error_answers import ErrorAnswer, FlatErrorAnswer
 from holdfast.server.event_schemas import add_event_schemas
 from holdfast.server.json_schema import SchemaBuilder
-from holdfast.server.route_table import Media, Route
+from holdfast.server.route_table import Documented, Media, Route
 from holdfast.wire import rest
 
 Json = dict[str, Any]
@@ -133,9 +133,13 @@ def _build_parameters(route: Route, schemas: SchemaBuilder) -> list[Json]:
 def _build_response(route: Route, schemas: SchemaBuilder) -> Json:
     media = next((note for note in get_args(route.answer) if isinstance(note, Media)), None)
     if media is not None:
+        for message in media.messages:
+            schemas.build(message)
         content = {media.type: {"schema": {"type": "string", "format": "binary"}}}
         return {"description": media.meaning, "content": content}
-    members = get_args(route.answer) or (route.answer,)
+    notes = [note.type for note in get_args(route.answer) if isinstance(note, Documented)]
+    answer = notes[0] if notes else route.answer
+    members = get_args(answer) or (answer,)
     meanings = [(inspect.getdoc(type_) or "").splitlines()[0] for type_ in members]
-    content = {"application/json": {"schema": schemas.build(route.answer)}}
+    content = {"application/json": {"schema": schemas.build(answer)}}
     return {"description": " Or: ".join(meanings), "content": content}

@@ -52,10 +52,11 @@ class Documented:
 
 @dataclass(frozen=True)
 class Media:
-    """An answer that is no JSON."""
+    """An answer that is no JSON. `messages` are the types of JSON inside a stream."""
 
     type: str
     meaning: str
+    messages: tuple[Any, ...] = ()
 
 
 @dataclass(slots=True)

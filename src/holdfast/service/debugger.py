@@ -22,6 +22,7 @@ from holdfast.service.editor_doors import EditorDoors
 from holdfast.service.event_reader import EventReader
 from holdfast.service.event_stream import EventStream
 from holdfast.service.holds import Holds
+from holdfast.service.live_stream import LiveStream
 from holdfast.service.programs.program_service import Programs
 from holdfast.service.session_registry import SessionRegistry
 from holdfast.service.settings import Settings
@@ -59,10 +60,11 @@ class Debugger:
         self.calls = CallService(self.store, *shared, data_dir, self._warnings)
         # Inside another process the agents of the user's server are left to that server.
         agents = data_dir / "agents" if signals is None else agents_dir(data_dir)
-        self.agents = AgentRegistry(agents, *shared, self._warnings)
+        self.agents = AgentRegistry(agents, *shared, self._warnings, self.programs, data_dir)
         self.sessions = SessionRegistry(self.programs, self.calls, self.agents)
         self.holds = Holds(ledger, self.sessions, self._stream)
         self.events = EventReader(self.sessions, self._stream)
+        self.live = LiveStream(self.sessions, self._stream, self.events)
         self.captures = Captures(data_dir, self._warnings)
         self.tools = ToolSet(self)
         self.stop_requested = asyncio.Event()
@@ -103,6 +105,7 @@ class Debugger:
             message = f"stored call breakpoint ignored: {error.message}"
             self._warnings.add("BREAKPOINT_IGNORED", message, about=message)
         await self.programs.projects.load()
+        await self.programs.launches.load()
         for record in await self.store.directory.sessions():
             await self._restore(record)
         await self.agents.start()
@@ -125,6 +128,7 @@ class Debugger:
         self.programs.stop_sweeping()
         self.calls.close()
         self.agents.close()
+        await self.agents.reruns.close()
         await self.programs.close()
         await self.store.aclose()
 
@@ -132,12 +136,13 @@ class Debugger:
     def has_targets(self) -> bool:
         """Whether something runs that needs this process: a program, or an application's calls.
 
-        An agent goes on without it.
+        An agent goes on without it, unless the server started it.
         """
         has_calls = any(
             session.kind is Kind.CALLS and not session.over for session in self.sessions.all()
         )
-        return has_calls or any(session.is_live for session in self.programs.all())
+        has_programs = any(session.is_live for session in self.programs.all())
+        return has_calls or has_programs or self.agents.reruns.has_running
 
     def wake_all(self) -> None:
         """Answer every waiting request now, because the server stops."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import NamedTuple
 
 from holdfast import errors
 from holdfast.service.event_stream import EventReference, EventStream
@@ -12,6 +14,15 @@ from holdfast.wire.session_answers import Event, EventList, LatestEvents
 
 Types = frozenset[str] | None
 Numbered = tuple[int, EventReference]
+Wants = Callable[[EventReference], bool]
+_MAX_LOOKED_AT = 10_000
+
+
+class EventBatch(NamedTuple):
+    """Events, and the number up to which the stream was looked at."""
+
+    events: list[Event]
+    number: int
 
 
 class EventReader:
@@ -54,6 +65,23 @@ class EventReader:
         if has_more:
             end = reached
         return LatestEvents(events, stream.format_cursor(end), has_more, missed)
+
+    async def read_batch(
+        self, number: int, limit: int, wants: Wants | None, types: Types
+    ) -> EventBatch:
+        """The first `limit` events after a number that are wanted, and are of these types.
+
+        Looks at a bounded number of events. Those that are not known any more are left out.
+        """
+        stream = self._stream
+        number = max(number, stream.oldest)
+        references = stream.list_after(number, max(limit, _MAX_LOOKED_AT))
+        end = number + len(references)
+        known = _select_types(references, types, number)
+        if wants is not None:
+            known = [numbered for numbered in known if wants(numbered[1])]
+        events, reached, is_cut = await self._read(known[:limit], types)
+        return EventBatch(events, reached if is_cut or len(known) > limit else end)
 
     async def _wait_for_references(
         self, number: int, types: Types, seconds: float

@@ -16,6 +16,7 @@ from holdfast.wire.target_answers import (
     EvaluationAnswer,
     HoldDetail,
     HoldList,
+    HoldSummary,
 )
 
 if TYPE_CHECKING:
@@ -47,11 +48,14 @@ class Holds:
 
     def all(self) -> HoldList:
         """Everything that waits for a decision now, oldest first."""
-        holds = [
-            self._sessions.peek(hold.session_id).summarize_hold(hold)
-            for hold in self._ledger.open_holds()
-        ]
+        holds = [self._summarize(hold) for hold in self._ledger.open_holds()]
         return HoldList(holds, len(holds))
+
+    def _summarize(self, hold: Hold) -> HoldSummary:
+        session = self._sessions.peek(hold.session_id)
+        answer = session.summarize_hold(hold)
+        answer.session_name, answer.title = session.label, session.title_hold(hold)
+        return answer
 
     def list_open(self, session_id: str | None = None) -> list[Hold]:
         """What waits for a decision now, of one session or of all, oldest first."""
@@ -82,7 +86,10 @@ class Holds:
         hold = self._ledger.get(hold_id)
         outcome = self._ledger.outcome(hold_id)
         if outcome is None:
-            answer = await self._sessions.peek(hold.session_id).describe_hold(hold)
+            session = self._sessions.peek(hold.session_id)
+            title = session.title_hold(hold)
+            answer = await session.describe_hold(hold)
+            answer.session_name, answer.title = session.label, title
             answer.open = True
             return answer
         action, by = "withdrawn", None

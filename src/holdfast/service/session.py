@@ -18,6 +18,7 @@ from holdfast.model.launch import NO_PREPARATION, Preparation, Start
 from holdfast.model.session_state import Kind, State
 from holdfast.service.run_options import RunOptions
 from holdfast.service.waitable import Waitable
+from holdfast.wire.live_messages import SessionProgress
 from holdfast.wire.session_answers import EventList
 from holdfast.wire.session_requests import EvaluateHold
 from holdfast.wire.target_answers import (
@@ -65,6 +66,12 @@ class Session(Waitable, ABC):
     @abstractmethod
     def summary(self) -> SummaryAnswer:
         """The session as a list shows it."""
+
+    def progress(self) -> SessionProgress:
+        """How far it is: what a list shows of it and what changes often."""
+        return SessionProgress(
+            status=self.state.value, kind=self.kind.value, last_seq=self.last_seq
+        )
 
     @abstractmethod
     async def detail(self) -> DetailAnswer:
@@ -148,6 +155,15 @@ class Session(Waitable, ABC):
             id=self.id,
             session_id=self.id,
         )
+
+    @property
+    @abstractmethod
+    def label(self) -> str | None:
+        """A name to show: the one that it was given, else one of what it runs."""
+
+    @abstractmethod
+    def title_hold(self, hold: Hold) -> str:
+        """What waits at one of its open holds, in one line."""
 
     @abstractmethod
     def summarize_hold(self, hold: Hold) -> HoldSummary:

@@ -31,6 +31,7 @@ class StoredSession(Session):
         super().__init__()
         self.id = session_id
         self.created_at = time.time() if created_at is None else created_at
+        self._stream = stream
         self._journal = EventJournal(session_id, store.feed, stream, last_seq)
         self.observers = ObserverList()
         self.stop_listening = store.bell.subscribe(session_id, self.wake)
@@ -44,9 +45,14 @@ class StoredSession(Session):
         """Tell an observer what happens from now on. The function that is returned ends that."""
         return self.observers.add(observer)
 
+    def note_change(self) -> None:
+        """Say that a list would show it differently now, though there was no event."""
+        self._stream.changes.note(self.id)
+
     def close(self) -> None:
         """The session is gone, and nothing more happens in it."""
         self.stop_listening()
+        self.note_change()
         for observer in self.observers:
             observer.on_closed()
 

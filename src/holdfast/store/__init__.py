@@ -10,6 +10,7 @@ import asyncio
 from pathlib import Path
 
 from holdfast.store.interface import (
+    CALLS_TOPIC,
     Bell,
     CallLog,
     Contents,
@@ -24,6 +25,7 @@ from holdfast.store.sqlite.sqlite_store import open_sqlite_store
 from holdfast.store.store_errors import StoreInUse, StoreProblem
 
 __all__ = [
+    "CALLS_TOPIC",
     "Bell",
     "CallLog",
     "Contents",

@@ -4,7 +4,7 @@
     Contents    values by their content ids
     Feed        the numbered events of sessions
     Bell        "something changed", for whoever waits
-    Directory   sessions, rules (breakpoints), profiles and settings
+    Directory   sessions, rules (breakpoints), profiles, launches and settings
 
 Rules for every engine:
 
@@ -31,8 +31,12 @@ from typing import Any, Protocol
 from holdfast.model.call import CallBreakpoint, CallRecord, Function, Preview
 from holdfast.model.call_batch import CallBatch
 from holdfast.model.call_query import CallQuery
+from holdfast.model.call_span import CallRange
 from holdfast.model.records import EventRecord, SessionRecord, StoreWarning
 from holdfast.store.pending_write import PendingWrite
+
+CALLS_TOPIC = "calls"
+"""The topic of the bell for calls that were added or changed."""
 
 Document = dict[str, Any]
 """A JSON object whose meaning the store does not know."""
@@ -93,6 +97,10 @@ class CallLog(Protocol):
         """One call, in its latest version."""
         ...
 
+    async def calls(self, numbers: Sequence[int]) -> dict[int, CallRecord]:
+        """Those of these calls that there are, by number, each in its latest version."""
+        ...
+
     async def newest(self, query: CallQuery, limit: int) -> list[CallRecord]:
         """The newest calls that fit the most selective part of the query, newest first.
 
@@ -103,6 +111,26 @@ class CallLog(Protocol):
 
     async def children(self, parents: Sequence[int], limit: int) -> list[CallRecord]:
         """The first `limit` calls made within these calls: parent by parent, the oldest first."""
+        ...
+
+    async def count_children(self, parents: Sequence[int], limit: int) -> dict[int, int]:
+        """How many calls were made within each of these calls; from `limit` on, `limit`."""
+        ...
+
+    async def spans(self, query: CallQuery, limit: int) -> CallRange:
+        """When and where the newest calls ran that meet `functions`, `session_id`, and the bounds
+        of the query. The other conditions do not count."""
+        ...
+
+    @property
+    def arrivals(self) -> int:
+        """How often a call was added or changed since the store was opened. Each time rings the
+        bell of the topic CALLS_TOPIC."""
+        ...
+
+    def arrived_after(self, arrival: int, limit: int) -> list[int] | None:
+        """The numbers of the calls of the first `limit` arrivals after that one, in order; a call
+        that changed is there again. None: it is too long ago to be remembered."""
         ...
 
     async def functions(self) -> list[tuple[Function, int]]:
@@ -210,8 +238,8 @@ class Feed(Protocol):
 class Bell(Protocol):
     """Tells listeners that something changed; what it was they read for themselves.
 
-    A topic is a session's id. A listener hears every ring after its subscription at least once,
-    on the event loop that it subscribed on; several rings may come as one.
+    A topic is a session's id, or CALLS_TOPIC. A listener hears every ring after its subscription at
+    least once, on the event loop that it subscribed on; several rings may come as one.
     """
 
     def ring(self, topic: str) -> None:
@@ -263,6 +291,14 @@ class Directory(Protocol):
     def put_profile(self, name: str, profile: Document) -> PendingWrite: ...
 
     def delete_profile(self, name: str) -> PendingWrite: ...
+
+    async def launches(self) -> list[Document]:
+        """Programs that were launched lately, in their order."""
+        ...
+
+    def put_launches(self, launches: Sequence[Document]) -> PendingWrite:
+        """Replace all of them."""
+        ...
 
 
 class Store(Protocol):

@@ -72,12 +72,26 @@ class AgentHold(AgentStop, kw_only=True, tag_field="kind", tag="agent"):
     thread_id: Annotated[int | None, Meta(description="Always null.")]
     location: Annotated[Location | None, Meta(description="Always null.")]
     allows: Annotated[list[str], Meta(description="The actions that decide it.")]
+    session_name: Annotated[
+        str | UnsetType | None,
+        Meta(description="A name of that session to show; null if it has none."),
+    ] = UNSET
+    title: Annotated[
+        str | UnsetType, Meta(description="An open hold: what waits, in one line.")
+    ] = UNSET
     open: Annotated[
         bool | UnsetType, Meta(description="One hold: whether it still waits for a decision.")
     ] = UNSET
     input: Annotated[
         object,
         Meta(description="One hold: the tool's input, or the messages that the model call adds."),
+    ] = UNSET
+    input_text: Annotated[
+        str | UnsetType,
+        Meta(
+            description="One hold: the same as JSON in a text, whole, with numbers as they were "
+            "recorded; left out above 1 MB. `modify` takes it back under this name."
+        ),
     ] = UNSET
     error: Annotated[
         dict[str, object] | UnsetType,
@@ -147,6 +161,20 @@ class AgentCounters(msgspec.Struct, kw_only=True):
     unreadable_lines: Annotated[int, Meta(description="Lines of the recording without an event.")]
 
 
+class AgentProcess(msgspec.Struct, kw_only=True):
+    """The process of an agent that the server started; it ends with its session or the server."""
+
+    pid: Annotated[int, Meta(description="Its process id.")]
+    command: Annotated[list[str], Meta(description="The words that started it.")]
+    cwd: Annotated[str | None, Meta(description="The directory that it was started in.")]
+    running: Annotated[bool, Meta(description="Whether it runs still.")]
+    exit_code: Annotated[
+        int | None, Meta(description="Its exit code; below 0 the signal that ended it.")
+    ]
+    stdout: Annotated[str, Meta(description="The end of what it printed.")]
+    stderr: Annotated[str, Meta(description="The end of what it printed on stderr.")]
+
+
 class AgentSummary(AgentStatus, kw_only=True):
     """An agent session as a list shows it, and on its own."""
 
@@ -192,10 +220,38 @@ class AgentSummary(AgentStatus, kw_only=True):
         bool | UnsetType,
         Meta(description="Of a fork: whether something was changed where it begins."),
     ] = UNSET
+    run: Annotated[
+        str | UnsetType, Meta(description="Of a replay or fork: the id of that run.")
+    ] = UNSET
+    ended_at: Annotated[
+        str | UnsetType, Meta(description="When it ended in order, as an ISO 8601 time in UTC.")
+    ] = UNSET
+    process: Annotated[
+        AgentProcess | UnsetType,
+        Meta(description="One session, that the server started: its process and its output."),
+    ] = UNSET
     counters: Annotated[
         AgentCounters | UnsetType,
         Meta(description="What its recording holds; in a list, once it was counted."),
     ] = UNSET
+
+
+class AgentRerunAnswer(msgspec.Struct, kw_only=True):
+    """An agent that runs again from a recording."""
+
+    status: Annotated[
+        str,
+        Meta(description="`started`, or `starting` if its session had not begun in time."),
+    ]
+    parent: Annotated[str, Meta(description="The session whose recording it begins from.")]
+    run: Annotated[str, Meta(description="The id of this run: the `run` of its session.")]
+    pid: Annotated[int, Meta(description="The process that was started.")]
+    session_id: Annotated[
+        str | None, Meta(description="The new session; null while it is `starting`.")
+    ]
+    warnings: Annotated[
+        list[str], Meta(description="What it does that may surprise: about side effects.")
+    ]
 
 
 class AgentCommandAnswer(msgspec.Struct, kw_only=True):
@@ -222,5 +278,11 @@ class AgentInspection(AgentStatus, kw_only=True):
         Meta(
             description="Its `lanes`, and of one `lane` the `messages`, `context`, `tools`, "
             "`variables` and `stops`, as far as they were asked for."
+        ),
+    ]
+    source: Annotated[
+        str,
+        Meta(
+            description="`recording`: as its last event left it; `agent`: as the agent says itself."
         ),
     ]

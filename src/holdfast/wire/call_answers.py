@@ -211,6 +211,14 @@ class Value(Struct, kw_only=True):
     name: Annotated[str | UnsetType, _about("The parameter that it was passed for, in a hold.")] = (
         UNSET
     )
+    literal: Annotated[
+        str | UnsetType,
+        _about(
+            "In a hold, or asked for by itself: the whole value as a Python literal, if it is "
+            "exactly one and not long. "
+            "Changed or not, a decision takes it back as `text`."
+        ),
+    ] = UNSET
 
     @classmethod
     def of(cls, cid: str, preview: Preview | None, name: str | UnsetType = UNSET) -> Value:
@@ -305,6 +313,14 @@ class CallSummary(Struct, kw_only=True):
     result_cid: Annotated[str | None, _about("The content id of the result.")]
     result: Annotated[Value | None, _about("What the function returned.")]
     duration_ms: Annotated[float | None, _about("How long it took.")]
+    parent_id: Annotated[str | None, _about("The call within which it was made.")]
+    thread_name: Annotated[str | None, _about("The name of the thread that made it.")]
+    task: Annotated[str | None, _about("The name of the asyncio task.")]
+    child_count: Annotated[
+        int | UnsetType,
+        _about("How many calls were made within it; 1000 means so many or more. Not in trees."),
+    ] = UNSET
+    hold_id: Annotated[str | UnsetType, _about("The hold that it waits in, if it is held.")] = UNSET
     exception_type: Annotated[
         str | UnsetType | None, _about("The type of the exception that it raised.")
     ] = UNSET
@@ -354,8 +370,7 @@ class CallDetail(CallSummary, kw_only=True):
     call_site: Annotated[CallSite, _about("Where and when it was made.")]
     location: Annotated[Location | None, _about("The line that made it.")]
     thread: Annotated[Json | None, _about("Id and name of the thread.")]
-    task: Annotated[str | None, _about("The name of the asyncio task.")]
-    parent_call_id: Annotated[str | None, _about("The call within which it was made.")]
+    parent_call_id: Annotated[str | None, _about("The same as `parent_id`.")]
     completed_at: Annotated[float | None, _about("When it ended, by the application.")]
     duration_ns: Annotated[int | None, _about("How long it took, in nanoseconds.")]
     changed: Annotated[ChangedValues | None, _about("What the call changed.")]
@@ -371,12 +386,73 @@ class UndecidedCondition(Struct, kw_only=True):
 
 
 class CallPage(Struct, kw_only=True):
-    """Calls, newest first."""
+    """Calls, newest first; after a cursor, in the order in which they arrived."""
 
     calls: Annotated[list[CallSummary], _about("The calls of this page.")]
     count: Annotated[int, _about("How many there are on this page.")]
-    next: Annotated[str | None, _about("`before` for the next page; null at the end.")]
-    has_more: Annotated[bool, _about("Whether there is a next page.")]
+    next: Annotated[
+        str | None,
+        _about("`before` for the next page; null at the end. After a cursor, the next `after`."),
+    ]
+    has_more: Annotated[bool, _about("Whether there is a next page already.")]
+    cursor: Annotated[
+        str, _about("`after` for what is recorded or changed later than this was read.")
+    ]
+    looked_at: Annotated[int, _about("How many calls were read to find these.")]
+    undecided: Annotated[int, _about("For how many of them the filter had no answer.")]
+    missed: Annotated[
+        bool | UnsetType,
+        _about(
+            "After a cursor: whether it was too old, or another server's, so that calls may be "
+            "left out. Read the list again then."
+        ),
+    ] = UNSET
+    condition_errors: Annotated[
+        list[UndecidedCondition] | UnsetType,
+        _about("Why the filter had no answer, the most frequent reason first."),
+    ] = UNSET
+
+
+class TimelineLane(Struct, kw_only=True):
+    """A thread, or an asyncio task in it, that makes one call at a time."""
+
+    session_id: Annotated[str, _about("The session of the application.")]
+    thread: Annotated[str | None, _about("The name of the thread.")]
+    thread_id: Annotated[int | str | None, _about("The id of the thread.")]
+    task: Annotated[str | None, _about("The name of the asyncio task.")]
+
+
+class CallTimeline(Struct, kw_only=True):
+    """Calls in the order of time, column by column: entries at the same place are of one call."""
+
+    base: Annotated[float, _about("The time 0, in seconds since the epoch: the first call began.")]
+    call_ids: Annotated[list[str], _about("The ids of the calls.")]
+    start: Annotated[list[float], _about("When each began, in milliseconds after `base`.")]
+    duration: Annotated[
+        list[float | None], _about("How long each took, in milliseconds; null if it has no end.")
+    ]
+    function: Annotated[list[int], _about("Its place in `functions`.")]
+    lane: Annotated[list[int], _about("Its place in `lanes`.")]
+    depth: Annotated[
+        list[int],
+        _about("How deep it is in its lane. No two calls of a lane overlap at the same depth."),
+    ]
+    status: Annotated[list[int], _about("Its place in `statuses`.")]
+    functions: Annotated[list[str], _about("The qualified names of the functions.")]
+    lanes: Annotated[list[TimelineLane], _about("Who made the calls.")]
+    statuses: Annotated[list[str], _about("`running`, `success`, `exception` or `lost`.")]
+    total: Annotated[int, _about("How many calls are in the range, whatever the filter says.")]
+    cut: Annotated[
+        bool, _about("Whether older calls of the range were left out: narrow the range.")
+    ]
+    earliest: Annotated[
+        float,
+        _about(
+            "When the first call of the session began, or of all sessions, in milliseconds after "
+            "`base`; in the range or not."
+        ),
+    ]
+    latest: Annotated[float, _about("When the last one of them began, or the last one here ended.")]
     looked_at: Annotated[int, _about("How many calls were read to find these.")]
     undecided: Annotated[int, _about("For how many of them the filter had no answer.")]
     condition_errors: Annotated[
@@ -442,6 +518,13 @@ class HeldArgument(Struct, kw_only=True):
     name: Annotated[str, _about("The parameter, or `args[0]` if its name is not known.")]
     text: Annotated[str, _about("The value as text; `<missing>` if there is none.")]
     is_passed: Annotated[bool, _about("Whether it was passed; otherwise it is the default.")]
+    editable: Annotated[
+        bool, _about("Whether `literal` is the whole value, which can be changed and sent back.")
+    ] = False
+    literal: Annotated[
+        str | UnsetType,
+        _about("If it is editable: the value as a Python literal; a decision's `text` takes it."),
+    ] = UNSET
 
 
 class CallHoldDetail(CallDetail, kw_only=True, tag_field="kind", tag="calls"):
@@ -464,6 +547,10 @@ class CallHoldDetail(CallDetail, kw_only=True, tag_field="kind", tag="calls"):
     breakpoint: Annotated[str | UnsetType, _about("What that breakpoint matches, in words.")] = (
         UNSET
     )
+    session_name: Annotated[
+        str | UnsetType | None, _about("A name of its session to show; null if it has none.")
+    ] = UNSET
+    title: Annotated[str | UnsetType, _about("An open hold: what waits, in one line.")] = UNSET
     open: Annotated[bool, _about("Whether it still waits for a decision.")] = True
 
 

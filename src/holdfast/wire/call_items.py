@@ -17,6 +17,7 @@ import orjson
 
 from holdfast.errors import BodyTooLarge, CidMismatch, InvalidDecision, InvalidInput
 from holdfast.model.call import PARAMETER_KINDS, Item, Parameter, Parameters, Preview
+from holdfast.model.value_text import NotAValue, parse_text
 from holdfast.wire import pickle_viewer
 
 MAX_ITEMS = 10_000
@@ -151,22 +152,37 @@ def _parse_parameter(given: Any, where: str) -> Parameter:
 
 
 def parse_value(given: Any, where: str, limit: int) -> Item:
-    """`{"value"}`, `{"literal"}`, `{"cid"}` or `{"cid", "data"}` as a value; nothing is run."""
+    """`{"value"}`, `{"literal"}`, `{"text"}`, `{"cid"}` or `{"cid", "data"}` as a value.
+
+    Nothing is run.
+    """
     if not isinstance(given, dict):
         raise InvalidDecision(f"{where}: a value is expected", field=where)
     if "value" in given:
         return pickle_plain(given["value"])
     if "literal" in given:
         return pickle_plain(_parse_literal(given["literal"], where))
+    if "text" in given:
+        return pickle_plain(_parse_text(given["text"], where))
     if "cid" in given:
         return parse_item(given, where, limit)
-    raise InvalidDecision(f"{where}: no value, literal or cid in it", field=where)
+    raise InvalidDecision(f"{where}: no value, literal, text or cid in it", field=where)
 
 
 def pickle_plain(value: Any) -> Item:
     """A plain value as the application will load it."""
     data = pickle.dumps(value, protocol=_PICKLE_PROTOCOL)
     return Item(hashlib.sha256(data).hexdigest(), data, pickle_viewer.build_preview(data))
+
+
+def _parse_text(text: Any, where: str) -> Any:
+    """A value as somebody typed it."""
+    if not isinstance(text, str):
+        raise InvalidDecision(f"{where}.text: a value as text is expected", field=where)
+    try:
+        return parse_text(text)
+    except NotAValue as problem:
+        raise InvalidDecision(f"{where}: {problem}", hint=problem.hint, field=where) from None
 
 
 def _parse_literal(text: Any, where: str) -> Any:

@@ -347,7 +347,36 @@ class CallSearch(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True):
     cid: Annotated[str | None, about("A value that the call used.")] = None
     filter: Annotated[str | None, about("An expression such as `args[0] > 10`.")] = None
     before: Before = None
+    after: Annotated[
+        str | None,
+        about(
+            "`cursor` or `next` of an answer before: what was recorded or changed after it, in the "
+            "order of arrival."
+        ),
+    ] = None
+    wait: Annotated[
+        str | None, about("With `after`: wait if there is nothing yet; seconds, or `true`.")
+    ] = None
     limit: PageLimit = 100
+
+
+class TimelineQuery(
+    Struct,
+    kw_only=True,
+    frozen=True,
+    forbid_unknown_fields=True,
+    rename={"since": "from", "until": "to"},
+):
+    """Which calls a timeline has."""
+
+    session: Annotated[str | None, about("Only calls of this session.")] = None
+    since: Annotated[float | None, about("Started at or after, in seconds since the epoch.")] = None
+    until: Annotated[float | None, about("Started before, in seconds since the epoch.")] = None
+    filter: Annotated[str | None, about("An expression such as `duration > 0.5`.")] = None
+    function: Annotated[str | None, about("A name, or a pattern such as `Cart.*`.")] = None
+    limit: Annotated[
+        int, about("How many calls the answer may carry: the newest.", ge=1, le=200_000)
+    ] = 100_000
 
 
 class TreeQuery(Struct, kw_only=True):

@@ -10,6 +10,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
+SYSTEM_ROLES = ("system", "developer")
+"""The roles of a message that is a system prompt."""
+SYSTEM_ARGUMENTS = ("system", "instructions", "system_prompt")
+"""The names that an argument with a system prompt has."""
+
 # Who writes an item that has no role.
 _AUTHORS = {
     "function_call": "assistant",
@@ -79,6 +84,15 @@ def format_answer(content: object) -> str:
             part for part in content if not (isinstance(part, dict) and _kind(part) in _CALLS)
         ]
     return format_content(content) if content else ""
+
+
+def split_thoughts(content: object) -> tuple[str, object]:
+    """What a model thought, as text; and the content of its answer without that."""
+    if not isinstance(content, list):
+        return "", content
+    thoughts = [part for part in content if isinstance(part, dict) and _kind(part) in _THOUGHTS]
+    rest = [part for part in content if part not in thoughts]
+    return "\n".join(map(_format_thought, thoughts)), rest
 
 
 def format_result(result: object) -> object:

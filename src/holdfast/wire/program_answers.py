@@ -532,6 +532,17 @@ class ProgramSummary(ProgramStatus, kw_only=True, tag_field="kind", tag="program
 
     name: Annotated[str | None, Meta(description="The name that it was given.")]
     created_at: Annotated[str, Meta(description="When, as an ISO 8601 time in UTC.")]
+    target: Annotated[
+        str | UnsetType,
+        Meta(description="What it launched: a script, a module, or `-c` for a piece of code."),
+    ] = UNSET
+    pid: Annotated[
+        int | None, Meta(description="The program's process; after its end, which one it was.")
+    ]
+    exception_line: Annotated[
+        str | UnsetType,
+        Meta(description="Of a program that an exception ended: its type and message, in a line."),
+    ] = UNSET
     parent_id: Annotated[
         str | UnsetType, Meta(description="Of a child process: its parent's session.")
     ] = UNSET
@@ -563,7 +574,6 @@ class ProgramDetail(ProgramSummary, kw_only=True):
     ]
     children: Annotated[list[str], Meta(description="The sessions of its child processes.")]
     subprocesses: Annotated[list[Subprocess], Meta(description="The processes that it started.")]
-    pid: Annotated[int | None, Meta(description="The program's process.")]
     python_version: Annotated[str | None, Meta(description="The version of its Python.")]
     route: Annotated[str | None, Meta(description="How it is reached: direct, child, pid…")]
     output_cursor: Annotated[str, Meta(description="The cursor of what it wrote last.")]
@@ -732,6 +742,39 @@ class DeletedProfile(msgspec.Struct):
 
     name: Annotated[str, Meta(description="The name that it had.")]
     deleted: Annotated[bool, Meta(description="Always true.")] = True
+
+
+# -- recent launches ------------------------------------------------------------------------------
+
+
+class RecentLaunch(msgspec.Struct, kw_only=True):
+    """A program that was launched. Values of its environment and its input are not remembered."""
+
+    target: Annotated[str, Meta(description="The script, the module, or `-c` for code.")]
+    name: Annotated[str | None, Meta(description="The name that its session had.")]
+    launched_at: Annotated[str, Meta(description="When last, as an ISO 8601 time in UTC.")]
+    python: Annotated[str, Meta(description="The path of the interpreter that ran it.")]
+    cwd: Annotated[str, Meta(description="The directory that it ran in.")]
+    env_names: Annotated[
+        list[str], Meta(description="The environment variables that were set or removed for it.")
+    ]
+    launch: Annotated[
+        LaunchOptions,
+        Meta(
+            description="What `POST /sessions` takes as `launch` to run it again, with absolute "
+            "paths, without `env` and `stdin_inputs`."
+        ),
+    ]
+    session_id: Annotated[
+        str | UnsetType, Meta(description="The session that launched it last, if it is there.")
+    ] = UNSET
+
+
+class LaunchList(msgspec.Struct):
+    """Programs that were launched lately, each of them once."""
+
+    launches: Annotated[list[RecentLaunch], Meta(description="The launches, newest first.")]
+    total: Annotated[int, Meta(description="How many are remembered: 50 at most.")]
 
 
 # -- copies ---------------------------------------------------------------------------------------
@@ -907,6 +950,13 @@ class SourceText(msgspec.Struct):
     total_lines: Annotated[int, Meta(description="How many lines the file has.")]
     line: Annotated[
         int | UnsetType, Meta(description="Of a frame's source: the line that runs.")
+    ] = UNSET
+    executable_lines: Annotated[
+        list[int] | UnsetType,
+        Meta(
+            description="Of a file that can be read here: those lines of this part at which a "
+            "breakpoint can stop. None, if it is not Python or has a syntax error."
+        ),
     ] = UNSET
 
 

@@ -32,6 +32,9 @@ OUTPUT_TYPES = ("stdout", "stderr", "log")
 Environment = dict[VariableName, SystemText | None]
 TerminalSide = Annotated[int, Meta(gt=0, lt=65536)]
 StopOnException = bool | Literal["uncaught"]
+HoldId = Annotated[
+    str | None, about("The stop that is asked about. If it is over, the answer is 409, HOLD_OVER.")
+]
 
 # -- what is set before a start -------------------------------------------------------------------
 
@@ -436,6 +439,13 @@ class SetBreakpoints(BreakpointSpec):
         list[BreakpointSpec] | None, about("Several breakpoints, instead of one.")
     ] = None
     profile: Annotated[str | None, about("The name of a profile, instead of breakpoints.")] = None
+    replace: Annotated[
+        bool,
+        about(
+            "Whether a line breakpoint takes the place of what clients of this API have set at its "
+            "line: that one gets the new condition and keeps its id. Otherwise there are two."
+        ),
+    ] = False
 
     def check_place(self) -> None:
         if self.breakpoints is None and self.profile is None:
@@ -467,12 +477,16 @@ class BreakpointChanges(Body):
 
 
 class DataBreakpointSpec(Body):
-    """A value to watch: `name` (in the frame `frame_id`), or a `data_id` that was given before."""
+    """A value to watch: `name` (in the frame `frame_id`, or in the value of a `reference`), or a
+    `data_id` that was given before."""
 
     name: Annotated[
         str | None, about("`counter`, `c.value`, `d['k']`, `items[1]`, or any expression.")
     ] = None
     frame_id: Annotated[int, about("The frame whose names are meant; 0 is the innermost.")] = 0
+    reference: Annotated[
+        int | None, about("The value of which `name` is a part, instead of a frame.")
+    ] = None
     data_id: Annotated[str | None, about("What `GET data-breakpoint-info` gave.")] = None
     access_type: Annotated[
         Literal["write", "change"], about("At every write, or only if the value is another one.")
@@ -488,7 +502,9 @@ class DataBreakpointSpec(Body):
 
     def __post_init__(self) -> None:
         if bool(self.name) == bool(self.data_id):
-            raise ValueError("give name (and frame_id), or data_id")
+            raise ValueError("give name (and frame_id or reference), or data_id")
+        if self.data_id and self.reference is not None:
+            raise ValueError("reference goes with name, not with data_id")
 
     def fields(self) -> dict[str, Any]:
         """The fields that were given."""
@@ -496,6 +512,7 @@ class DataBreakpointSpec(Body):
         values = {
             "name": self.name or None,
             "frame_id": self.frame_id if self.name else None,
+            "reference": self.reference,
             "data_id": self.data_id or None,
             "access": self.access_type,
             "condition": (self.condition or "").strip() or None,
@@ -513,6 +530,7 @@ class DataInfoQuery(Query):
     reference: Annotated[
         int | None, about("The value of which `name` is a part, instead of a frame.")
     ] = None
+    hold_id: HoldId = None
 
 
 class SetExceptionBreakpoints(Body):
@@ -532,7 +550,13 @@ class SaveProfile(Body):
 # -- inspection -----------------------------------------------------------------------------------
 
 
-class PageQuery(Query):
+class HoldQuery(Query):
+    """At which stop."""
+
+    hold_id: HoldId = None
+
+
+class PageQuery(HoldQuery):
     """Which page of a list; `offset` and `limit` are other names for `start` and `count`."""
 
     start: Annotated[Annotated[int, Meta(ge=0)] | None, about("The index of the first.")] = None
@@ -576,7 +600,7 @@ class VariablesQuery(PageQuery):
     summary: Annotated[bool, about("Types and sizes only, without values.")] = False
 
 
-class SourceQuery(Query):
+class SourceQuery(HoldQuery):
     """Which source: `path` or `frame_id`."""
 
     path: Annotated[str | None, about("The path of the file.")] = None
@@ -593,12 +617,14 @@ class SetVariable(Body):
     name: Annotated[str, about("The name of the variable, or of a part of a value.", min_length=1)]
     value: Annotated[str, about("A Python expression for its new value.")]
     timeout: Annotated[Seconds | None, about("How many seconds it may take.")] = None
+    hold_id: HoldId = None
 
 
 class AddWatch(Body):
     """An expression whose value is wanted at every stop."""
 
     expression: Annotated[str, about("A Python expression.", min_length=1)]
+    hold_id: HoldId = None
 
 
 class CompleteText(Body):
@@ -609,6 +635,7 @@ class CompleteText(Body):
     column: Annotated[
         Annotated[int, Meta(ge=1)] | None, about("The column of the cursor; null: the end.")
     ] = None
+    hold_id: HoldId = None
 
 
 class HoverRequest(Body):
@@ -619,10 +646,17 @@ class HoverRequest(Body):
     file: Annotated[str | None, about("The path of the file; null: the frame's.")] = None
     line: Annotated[Annotated[int, Meta(ge=1)] | None, about("A line of that file.")] = None
     column: Annotated[Annotated[int, Meta(ge=1)] | None, about("A column of that line.")] = None
+    hold_id: HoldId = None
 
     def __post_init__(self) -> None:
         if not self.expression and (self.line is None or self.column is None):
             raise ValueError("give expression, or line and column (and file)")
+
+
+class LaunchesQuery(Query):
+    """How many of the latest launches."""
+
+    limit: Annotated[int, about("At most so many.", ge=1, le=50)] = 20
 
 
 # -- output and input -----------------------------------------------------------------------------

@@ -89,6 +89,13 @@ class HoldAnswer(msgspec.Struct, kw_only=True):
     thread_id: Annotated[int | None, Meta(description="The thread that waits, if one does.")]
     location: Annotated[Location | None, Meta(description="Where it waits, if that is known.")]
     allows: Annotated[list[str], Meta(description="The actions that decide it.")]
+    session_name: Annotated[
+        str | UnsetType | None,
+        Meta(description="A name of that session to show; null if it has none."),
+    ] = UNSET
+    title: Annotated[
+        str | UnsetType, Meta(description="An open hold: what waits, in one line.")
+    ] = UNSET
     open: Annotated[
         bool | UnsetType, Meta(description="One hold: whether it still waits for a decision.")
     ] = UNSET

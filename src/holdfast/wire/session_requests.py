@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal, TypedDict, get_type_hints
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from holdfast.model.decision import ACTIONS_AT, Shape
-from holdfast.wire.described import SystemText, about
+from holdfast.model.decision import ACTIONS_AT, Field, Shape
+from holdfast.wire.described import SystemText, VariableName, about
 
 Wait = Annotated[
     bool | float | int | str | None,
@@ -151,7 +151,10 @@ class EvaluateHold(Body):
 class Evaluate(EvaluateHold):
     """An expression to evaluate where the target is held."""
 
-    hold_id: Annotated[str | None, about("Which of a session's held calls is meant.")] = None
+    hold_id: Annotated[
+        str | None,
+        about("Which of a session's held calls is meant; of a program, which stop: 409 if over."),
+    ] = None
 
 
 # -- events ---------------------------------------------------------------------------------------
@@ -172,6 +175,19 @@ class EventsQuery(SessionEventsQuery):
     session: Annotated[str | None, about("Only events of this session.")] = None
     cursor: Annotated[
         str | None, about("Without `session`: what came after an earlier answer.")
+    ] = None
+
+
+class LiveQuery(Query):
+    """What a live stream tells, and where it begins."""
+
+    cursor: Annotated[
+        str | None, about("Go on after this; the header `Last-Event-ID` does the same, and wins.")
+    ] = None
+    types: EventTypes = None
+    session: Annotated[str | None, about("Only this session.")] = None
+    kind: Annotated[
+        str | None, about("Only sessions of this kind: program, calls, agent, or some with commas.")
     ] = None
 
 
@@ -197,10 +213,14 @@ class DecisionHead(Struct, kw_only=True):
 
 
 class DecidedValue(TypedDict, total=False):
-    """A value that somebody decides on: `value`, `literal`, or `cid` with or without `data`."""
+    """A value that somebody decides on: `value`, `literal`, `text`, or `cid`, maybe with `data`."""
 
     value: Annotated[Any, about("The value as JSON.")]
     literal: Annotated[str, about("The value as a Python literal.")]
+    text: Annotated[
+        str,
+        about("The value as somebody typed it: a Python literal, or if it is none, JSON."),
+    ]
     cid: Annotated[str, about("The content id of a value that the server has.")]
     data: Annotated[str, about("With `cid`: the pickled value, in base64.")]
 
@@ -224,10 +244,9 @@ def _list_decision_fields() -> dict[str, Any]:
     for moment, actions in ACTIONS_AT.items():
         for action in actions:
             for field in action.fields:
-                for name in filter(None, (field.name, field.wrapped)):
-                    is_wrapped = name == field.wrapped
-                    shapes.setdefault(name, DecidedValue if is_wrapped else field.shape)
-                    takers = uses.setdefault(name, {}).setdefault(field.meaning, [])
+                for name, shape, meaning in _list_names(field):
+                    shapes.setdefault(name, shape)
+                    takers = uses.setdefault(name, {}).setdefault(meaning, [])
                     takers.append(f"{action.name} ({moment.value})")
     return {
         name: Annotated[
@@ -236,6 +255,16 @@ def _list_decision_fields() -> dict[str, Any]:
         ]
         for name, shape in shapes.items()
     }
+
+
+def _list_names(field: Field) -> list[tuple[str, Any, str]]:
+    """The names under which a field may come, each with its type or shape, and its meaning."""
+    names: list[tuple[str, Any, str]] = [(field.name, field.shape, field.meaning)]
+    if field.wrapped is not None:
+        names.append((field.wrapped, DecidedValue, field.meaning))
+    if field.text is not None:
+        names.append((field.text, Shape.TEXT, f"`{field.name}` as JSON in a text."))
+    return names
 
 
 def _describe_use(meaning: str, takers: list[str]) -> str:
@@ -297,3 +326,96 @@ class AgentStateQuery(Query):
     count: Annotated[
         Annotated[int, Meta(ge=0)] | None, about("How many messages to give whole.")
     ] = None
+    live: Annotated[
+        bool,
+        about(
+            "Whether the agent itself is asked: that is a command, which its recording has. "
+            "Otherwise the answer comes from the recording, and nothing is written."
+        ),
+    ] = False
+
+
+MaxTextChars = Annotated[
+    int, about("How many characters of each text are shown at most.", ge=1, le=4_000_000)
+]
+
+
+class ConversationQuery(Query):
+    """Which part of a run to show, and as of when."""
+
+    at: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        about("As it was at the event with this `seq`; without it, as it is now."),
+    ] = None
+    lane: Annotated[str | None, about("Only the turns of this lane.")] = None
+    after_turn: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        about("Only turns after the one with this `number`; without it, the newest."),
+    ] = None
+    limit: Annotated[int, about("How many turns the answer may have.", ge=1, le=1000)] = 200
+    max_chars: MaxTextChars = 20_000
+
+
+class StepMessagesQuery(Query):
+    """Which model call is meant."""
+
+    iteration: Annotated[int, about("Its number in its lane, from 1 on.", ge=1)]
+    lane: Annotated[str | None, about("Its lane; without it, the main one.")] = None
+
+
+class CompareQuery(Query):
+    """Which two runs to compare."""
+
+    left: Annotated[str, about("The id of an agent session.")]
+    right: Annotated[str, about("The id of another one.")]
+    after: Annotated[
+        Annotated[int, Meta(ge=0)] | None, about("Only pairs after the one with this `index`.")
+    ] = None
+    limit: Annotated[int, about("How many pairs the answer may have.", ge=1, le=5000)] = 500
+    max_chars: MaxTextChars = 4000
+
+
+class AgentReplay(Body):
+    """How to run an agent again from its recording."""
+
+    mode: Annotated[
+        Literal["full", "model"],
+        about("`full`: models and tools come from the recording. `model`: tools run."),
+    ] = "full"
+    command: Annotated[
+        Annotated[list[SystemText], Meta(min_length=1, max_length=1000)] | None,
+        about("The words that start the agent; without them, those that it was started with."),
+    ] = None
+    cwd: Annotated[
+        SystemText | None, about("Where it runs; without it, where it ran when it was recorded.")
+    ] = None
+    env: Annotated[
+        dict[VariableName, SystemText],
+        about("Variables of its environment, besides those of the server."),
+    ] = {}
+    wait: Annotated[
+        float, about("How many seconds to wait for its session to begin.", ge=0, le=60)
+    ] = 20
+
+
+class AgentFork(AgentReplay, kw_only=True):
+    """Where a fork of a run begins, and what it changes there."""
+
+    at: Annotated[int, about("So many iterations come from the recording.", ge=0)]
+    lane: Annotated[str | None, about("Whose iterations are counted; the main one's.")] = None
+    system: Annotated[str | None, about("Another system prompt from there on.")] = None
+    messages: Annotated[
+        str | list[str | dict[str, Any]] | None,
+        about(
+            "Other messages of the first live model call: a list of objects, or of their JSON "
+            "texts, or the JSON text of a list."
+        ),
+    ] = None
+    message: Annotated[
+        str | dict[str, Any] | None,
+        about("A message to add there: a user's text, or an object with `role` and `content`."),
+    ] = None
+    results: Annotated[
+        dict[str, Any], about("Results of tools of iteration `at`, by the id of the call.")
+    ] = {}
+    hold: Annotated[bool, about("Whether it is held there, so that somebody can edit it.")] = False

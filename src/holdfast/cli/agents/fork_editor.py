@@ -14,6 +14,7 @@ from typing import Any
 
 from holdfast.cli.server_access import complain, complaints
 from holdfast.recording import command_sender
+from holdfast.recording.agent_rerun import find_messages_problem
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.recording_state import RecordedStop, RecordingState, read_events
@@ -37,18 +38,11 @@ def read_messages(path: str) -> list[object]:
         complain(f"--messages: {path} cannot be read: {problem.strerror}")
     except ValueError as problem:
         complain(f"--messages: {path} is not JSON: {problem}")
-    mistake = find_problem(messages)
+    mistake = find_messages_problem(messages)
     if mistake is not None:
         complain(f"--messages: {mistake}")
     found: list[object] = messages
     return found
-
-
-def find_problem(messages: Any) -> str | None:
-    """What is wrong with messages; None if they can be sent."""
-    if not isinstance(messages, list) or not all(isinstance(each, dict) for each in messages):
-        return 'it is a list of messages: [{"role": "user", "content": "…"}, …]'
-    return "there is no message in it" if not messages else None
 
 
 def edit_held(home: SessionDirectory, stop: RecordedStop) -> None:
@@ -118,7 +112,7 @@ def _read_changes(path: Path, before: Mapping[str, Any]) -> dict[str, Any] | str
         return f"That is not JSON: {problem}"
     if not isinstance(after, dict):
         return "That is no object with `messages`"
-    mistake = find_problem(after.get("messages"))
+    mistake = find_messages_problem(after.get("messages"))
     if mistake is not None:
         return f"messages: {mistake}"
     system = after.get("system")

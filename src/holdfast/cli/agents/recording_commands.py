@@ -10,12 +10,11 @@ import time
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from holdfast.cli.agents import agent_rerun, fork_editor
-from holdfast.cli.agents.agent_rerun import ForkEdits, Message, RerunReport
 from holdfast.cli.agents.recording_file import Recording, open_recording
 from holdfast.cli.agents.watch_command import (
     FullOption,
@@ -25,13 +24,21 @@ from holdfast.cli.agents.watch_command import (
 )
 from holdfast.cli.server_access import AsJson, complain, complaints, console
 from holdfast.model.agent_events import MAIN, RecordedEvent
+from holdfast.recording.agent_rerun import (
+    CannotRerun,
+    ForkEdits,
+    Message,
+    Rerun,
+    RerunReport,
+    check_fork_edits,
+    check_fork_place,
+    list_fork_warnings,
+)
 from holdfast.recording.directories import SessionDirectory
+from holdfast.recording.recorded_calls import RecordedCalls
 from holdfast.recording.recording_state import RecordedStop
 from holdfast.recording.regular_files import open_regular
 from holdfast.wire import agent_lines
-
-if TYPE_CHECKING:
-    from holdfast.bridge.replay_tape import ReplayTape
 
 _SPEED = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x?")
 _MAX_PAUSE = 3600.0
@@ -85,7 +92,7 @@ def replay(
         return
     if timed or speed is not None:
         complain("--timed and --speed are for showing a recording, not for running it.")
-    again = agent_rerun.Rerun(_require_home(recording), (mode or Mode.full).value)
+    again = Rerun(_require_home(recording), (mode or Mode.full).value)
     report = agent_rerun.run_again(again, words, as_json)
     _print_report(report, as_json)
     raise typer.Exit(0 if report["outcome"] in ("same", "incomplete") else 1)
@@ -130,43 +137,28 @@ def fork(
     as_json: AsJson = False,
 ) -> None:
     """Take N iterations from a recording, then go on live, perhaps changed."""
-    from holdfast.bridge.replay_tape import ReplayTape
-
     home = _require_home(open_recording(named))
-    tape = ReplayTape(home, mode.value, at, lane)
-    if lane not in tape.lanes:
-        complain(f"{home.id} has no lane {lane}.", f"It has {', '.join(tape.lanes)}.")
-    if at > tape.iterations:
-        complain(
-            f"{home.id} has {tape.iterations} iterations{_name_lane(lane)}, so it cannot be "
-            f"forked at {at}.",
-            f"--at is from 0 (all live) to {tape.iterations} (all of it, then live).",
-        )
+    calls = RecordedCalls(home, at, lane)
     edits: ForkEdits = {}
-    if message is not None:
-        edits["message"] = _parse_message(message)
-    if messages is not None:
-        edits["messages"] = fork_editor.read_messages(messages)
-    if system is not None:
-        edits["system"] = system
-    if edit:
-        edits["hold"] = True
-    if edits and not any(call.kind == "model" for call in tape.calls):
-        complain(
-            f"{home.id} has no model calls that Holdfast sees, so its conversation cannot be "
-            "edited.",
-            "Its tools can be: --result TOOL_ID=JSON.",
-        )
-    if results:
-        edits["results"] = _parse_results(results, tape, at, lane)
-    if tools := tape.side_effects():
-        what = "is not done again" if mode is Live.full else "is done once more"
-        text = f"Warning: this forks past side effects: what {', '.join(tools)} did {what}."
+    try:
+        check_fork_place(calls)
+        if message is not None:
+            edits["message"] = _parse_message(message)
+        if messages is not None:
+            edits["messages"] = fork_editor.read_messages(messages)
+        if system is not None:
+            edits["system"] = system
+        if edit:
+            edits["hold"] = True
+        if results:
+            edits["results"] = dict(map(_parse_result, results))
+        check_fork_edits(calls, edits)
+    except CannotRerun as problem:
+        complain(problem.message, problem.hint)
+    for warning in list_fork_warnings(calls, mode.value):
+        text = f"Warning: {warning}"
         complaints.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
-    if mode is Live.full and (tools := tape.open_tools):
-        text = f"Warning: the fork begins inside {', '.join(tools)}, which runs again up to there."
-        complaints.print(text, style="yellow", markup=False, highlight=False, soft_wrap=True)
-    again = agent_rerun.Rerun(home, mode.value, at, lane, edits)
+    again = Rerun(home, mode.value, at, lane, edits)
     report = agent_rerun.run_again(
         again, command or [], as_json, functools.partial(_edit, as_json) if edit else None
     )
@@ -269,32 +261,14 @@ def _parse_message(text: str) -> Message:
     return {"role": "user", "content": message if isinstance(message, list) else text}
 
 
-def _name_lane(lane: str) -> str:
-    return "" if lane == MAIN else f" in lane {lane}"
-
-
-def _parse_results(options: list[str], tape: ReplayTape, at: int, lane: str) -> dict[str, object]:
-    calls = {
-        str(call.tool_id): call.name
-        for call in tape.calls
-        if call.kind == "tool" and call.lane == lane and call.iteration == at
-    }
-    results: dict[str, object] = {}
-    for option in options:
-        tool_id, sign, value = option.partition("=")
-        if not sign:
-            complain(f"--result is TOOL_ID=JSON, not {option[:60]!r}.")
-        if tool_id not in calls:
-            names = ", ".join(f"{known} ({name})" for known, name in calls.items())
-            complain(
-                f"Iteration {at} has no tool call {tool_id}.",
-                f"It has {names}." if names else "It has none at all.",
-            )
-        try:
-            results[tool_id] = json.loads(value)
-        except ValueError as problem:
-            complain(f"The result of {tool_id} is not JSON: {problem}", "Text needs quotes.")
-    return results
+def _parse_result(option: str) -> tuple[str, object]:
+    tool_id, sign, value = option.partition("=")
+    if not sign:
+        complain(f"--result is TOOL_ID=JSON, not {option[:60]!r}.")
+    try:
+        return tool_id, json.loads(value)
+    except ValueError as problem:
+        complain(f"The result of {tool_id} is not JSON: {problem}", "Text needs quotes.")
 
 
 def _print_report(report: RerunReport, as_json: bool) -> None:

@@ -107,7 +107,7 @@ def _choose_start(
         if not _ENTRY.fullmatch(entry):
             complain(f"--entry is module:function, not {entry[:60]!r}.")
         return [], os.getcwd()
-    argv, cwd = choose_command(home, command, "or --entry, ")
+    argv, cwd = choose_command(home, command, ", or --entry")
     return argv, cwd or os.getcwd()
 
 

@@ -1,11 +1,12 @@
-"""Agents that make themselves known: those whose directory the server would not find."""
+"""Several agents: those that make themselves known, and two runs compared."""
 
 from __future__ import annotations
 
 from holdfast.server.route_table import RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.wire.agent_answers import AgentSummary
-from holdfast.wire.session_requests import AgentDirectory
+from holdfast.wire.conversation_answers import ComparedRuns
+from holdfast.wire.session_requests import AgentDirectory, CompareQuery
 
 routes = RouteList("/api")
 
@@ -18,3 +19,14 @@ async def follow(debugger: Debugger, body: AgentDirectory) -> AgentSummary:
     Naming one that is followed already changes nothing.
     """
     return (await debugger.agents.follow(body.directory)).summary()
+
+
+@routes.get("/agents/compare")
+async def compare(debugger: Debugger, query: CompareQuery) -> ComparedRuns:
+    """Two runs of agents side by side: every call of a model or tool beside its like.
+
+    Random ids, durations and tokens make no difference. What a tool did inside itself is left out
+    where the other run has that tool from a recording.
+    """
+    left, right = (debugger.sessions.get(each).agent for each in (query.left, query.right))
+    return await left.compare(right, query)

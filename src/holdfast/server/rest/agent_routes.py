@@ -1,4 +1,4 @@
-"""Agent loops: commands to them, their state, and the large bodies of their recordings."""
+"""Agent loops: commands to them, and what their recordings say; runs from a recording."""
 
 from __future__ import annotations
 
@@ -8,10 +8,19 @@ from starlette.responses import Response
 
 from holdfast.server.route_table import Media, RouteList
 from holdfast.service.session import Session
-from holdfast.wire.agent_answers import AgentCommandAnswer, AgentInspection
-from holdfast.wire.session_requests import AgentCommand, AgentStateQuery
+from holdfast.wire.agent_answers import AgentCommandAnswer, AgentInspection, AgentRerunAnswer
+from holdfast.wire.conversation_answers import RunConversation, StepMessages
+from holdfast.wire.session_requests import (
+    AgentCommand,
+    AgentFork,
+    AgentReplay,
+    AgentStateQuery,
+    ConversationQuery,
+    StepMessagesQuery,
+)
 
 routes = RouteList()
+_NO_CHANGE = AgentReplay()
 RecordedBody = Annotated[
     Response, Media("application/octet-stream", "The body as it was recorded; JSON as JSON.")
 ]
@@ -30,8 +39,50 @@ async def send_command(session: Session, body: AgentCommand) -> AgentCommandAnsw
 
 @routes.get("/sessions/{session_id}/state")
 async def get_state(session: Session, query: AgentStateQuery) -> AgentInspection:
-    """What an agent says of itself: messages, context, tools, or all of it."""
+    """Where an agent's loop is: messages, context, tools, or all of it.
+
+    It comes from the recording, which stays as it is; variables are those that the debugger set.
+    With `live=true` the agent itself is asked: that is a command, which its recording has.
+    """
     return await session.agent.inspect(query)
+
+
+@routes.get("/sessions/{session_id}/conversation")
+async def get_conversation(session: Session, query: ConversationQuery) -> RunConversation:
+    """An agent's run as a conversation, now or as it was at any of its events.
+
+    A turn is a model call with the messages that are new in it, its answer, and the tools that it
+    asked for. Without `after_turn` these are the newest turns.
+    """
+    return await session.agent.conversation(query)
+
+
+@routes.get("/sessions/{session_id}/messages")
+async def get_messages(session: Session, query: StepMessagesQuery) -> StepMessages:
+    """All messages that one model call was given: what a fork can change.
+
+    Fork with `at` as in `fork_at`: then this call is the first that is live.
+    """
+    return await session.agent.messages(query)
+
+
+@routes.post("/sessions/{session_id}/fork", status=201)
+async def fork(session: Session, body: AgentFork) -> AgentRerunAnswer:
+    """Run an agent again: `at` iterations from its recording, then live, perhaps changed.
+
+    Its process belongs to the server: it ends when its session is deleted, or with the server. The
+    recording that it begins from stays as it is.
+    """
+    return await session.agent.fork(body)
+
+
+@routes.post("/sessions/{session_id}/replay", status=201)
+async def replay(session: Session, body: AgentReplay = _NO_CHANGE) -> AgentRerunAnswer:
+    """Run an agent again from its recording: no model is called, and with `full` no tool runs.
+
+    If the agent asks for something else than it did, the new session has a `replay_diverged` event.
+    """
+    return await session.agent.replay(body)
 
 
 @routes.get("/sessions/{session_id}/contents/{cid}")

@@ -33,23 +33,31 @@ routes = RouteList()
 async def add_breakpoints(
     debugger: Debugger, session: ProgramTarget, body: SetBreakpoints | list[BreakpointSpec]
 ) -> BreakpointAnswer | BreakpointsSet:
-    """Set one breakpoint (an object), or several (a list): all of them or none."""
-    breakpoints = session.program.breakpoints
+    """Set one breakpoint (an object), or several (a list): all of them or none.
+
+    With `replace`, there is one for each line: what is there already is changed."""
     if isinstance(body, list):
         return await _add(session, body)
     if body.profile is not None:
         profile = await debugger.programs.profiles.get(body.profile)
-        return await breakpoints.add(profile, [body.strict] * len(profile))
+        strict = [body.strict] * len(profile)
+        return await session.program.breakpoints.add(profile, strict, replace=body.replace)
     if body.breakpoints is not None:
-        return await _add(session, body.breakpoints, strict=body.strict)
-    return (await _add(session, [body])).breakpoints[0]
+        return await _add(session, body.breakpoints, strict=body.strict, replace=body.replace)
+    return (await _add(session, [body], replace=body.replace)).breakpoints[0]
 
 
 async def _add(
-    session: ProgramTarget, points: list[BreakpointSpec], *, strict: bool = False
+    session: ProgramTarget,
+    points: list[BreakpointSpec],
+    *,
+    strict: bool = False,
+    replace: bool = False,
 ) -> BreakpointsSet:
     return await session.program.breakpoints.add(
-        [point.fields() for point in points], [point.strict or strict for point in points]
+        [point.fields() for point in points],
+        [point.strict or strict for point in points],
+        replace=replace,
     )
 
 
@@ -94,7 +102,8 @@ async def find_data(session: ProgramTarget, query: DataInfoQuery) -> DataBreakpo
     """Whether a value can be watched, and the id of its place: a variable of this frame, an
     attribute of this object, an item of this container, not whatever has the same name."""
     breakpoints = session.program.breakpoints
-    return await breakpoints.find_data(query.name, query.frame_id, query.reference)
+    with session.program.stops.reading(query.hold_id):
+        return await breakpoints.find_data(query.name, query.frame_id, query.reference)
 
 
 @routes.post("/sessions/{session_id}/data-breakpoints", status=201)

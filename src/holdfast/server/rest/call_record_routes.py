@@ -6,11 +6,14 @@ from typing import Annotated
 
 from starlette.responses import Response
 
-from holdfast.server.route_table import Media, RouteList
+from holdfast import errors
+from holdfast.server.rest.shared import parse_seconds
+from holdfast.server.route_table import Documented, Media, RouteList
 from holdfast.service.debugger import Debugger
 from holdfast.wire.call_answers import (
     CallDetail,
     CallPage,
+    CallTimeline,
     CallTree,
     FunctionList,
     Value,
@@ -20,11 +23,14 @@ from holdfast.wire.call_requests import (
     CallSearch,
     DiffQuery,
     FunctionQuery,
+    TimelineQuery,
     TreeQuery,
     ValueCallsQuery,
 )
 
 routes = RouteList("/api")
+Timeline = Annotated[Response, Documented(CallTimeline)]
+"""It is encoded by a thread, because it may be large."""
 Pickle = Annotated[
     Response, Media("application/octet-stream", "The pickled value, as it was sent.")
 ]
@@ -32,8 +38,32 @@ Pickle = Annotated[
 
 @routes.get("/calls")
 async def list_calls(debugger: Debugger, query: CallSearch) -> CallPage:
-    """Calls, newest first. A page that found less than `limit` may still have a `next`."""
-    return await debugger.calls.reader.list_calls(query)
+    """Calls, newest first. A page that found less than `limit` may still have a `next`.
+
+    With `after`, what was recorded or changed since then, in the order in which the server heard of
+    it: a call comes again when it ends or is decided. `next` is never null then: ask with it again,
+    at once if `has_more`. The server remembers the last 100,000 such arrivals since it started;
+    with an older cursor the answer has `missed` and begins now.
+    """
+    seconds = parse_seconds(query.wait, debugger)
+    if query.after is None:
+        if query.wait is not None:
+            raise errors.InvalidInput("wait goes with after", field="wait")
+        return await debugger.calls.reader.list_calls(query)
+    if query.before is not None:
+        raise errors.InvalidInput("after goes without before", field="after")
+    return await debugger.calls.reader.follow_calls(query, query.after, seconds)
+
+
+@routes.get("/calls/timeline")
+async def get_timeline(debugger: Debugger, query: TimelineQuery) -> Timeline:
+    """When and where calls ran, in columns: the newest `limit` of the range, the oldest first.
+
+    A filter over the values of calls looks at the newest 20,000 of them; one over `function`,
+    `alias`, `call_type`, `status`, `duration`, `thread` and `task` at all `limit`.
+    """
+    body = await debugger.calls.timeline.read(query)
+    return Response(body, media_type="application/json")
 
 
 @routes.get("/calls/{call_id}")
@@ -70,7 +100,7 @@ async def get_content(debugger: Debugger, cid: str) -> Pickle:
 
 @routes.get("/cid/{cid}/preview")
 async def get_preview(debugger: Debugger, cid: str) -> Value:
-    """A value as text; `json` too when it is small and plain."""
+    """A value as text; `json` too when it is small and plain, `literal` when it is plain."""
     return await debugger.calls.reader.get_value(cid)
 
 

@@ -19,7 +19,7 @@ async def list_events(debugger: Debugger, query: EventsQuery) -> EventList | Lat
     With `session` this is that session's own list: `since` is a `seq` of it, exclusive, and the
     answer says `last_seq`. Without it, events of all sessions come in the order in which the server
     heard of them: first the newest `limit`, then, with the `cursor` of the last answer, what came
-    after those. The server knows which were the latest 20,000 since it started; `missed` says that
+    after those. The server knows which were the latest 50,000 since it started; `missed` says that
     there were more between the cursor and the first event shown, or that the cursor is another
     server's: each session's own list has them all.
     """

@@ -23,6 +23,7 @@ from holdfast.wire.program_answers import (
 from holdfast.wire.program_requests import (
     AddWatch,
     CompleteText,
+    HoldQuery,
     HoverRequest,
     ItemsQuery,
     PageQuery,
@@ -51,21 +52,26 @@ async def stacktrace(session: ProgramTarget, query: StackQuery) -> StackPage:
     """The stack of the thread that stopped, innermost first, a page at a time.
 
     While C code holds the interpreter: of the thread that runs it, read from outside."""
-    return await session.program.inspection.stack(query.thread_id, query.first, query.size)
+    program = session.program
+    with program.stops.reading(query.hold_id):
+        return await program.inspection.stack(query.thread_id, query.first, query.size)
 
 
 @routes.get("/sessions/{session_id}/threads/{thread_id}/stacktrace")
 async def thread_stacktrace(session: ProgramTarget, thread_id: int, query: PageQuery) -> StackPage:
     """The stack of one thread; of a running one, where it is at this moment."""
-    return await session.program.inspection.stack(thread_id, query.first, query.size)
+    program = session.program
+    with program.stops.reading(query.hold_id):
+        return await program.inspection.stack(thread_id, query.first, query.size)
 
 
 @routes.get("/sessions/{session_id}/threads")
-async def threads(session: ProgramTarget) -> ThreadList:
+async def threads(session: ProgramTarget, query: HoldQuery) -> ThreadList:
     """Every thread: held or running, and where.
 
     While C code holds the interpreter, this is read from outside, and says so."""
-    return await session.program.inspection.threads()
+    with session.program.stops.reading(query.hold_id):
+        return await session.program.inspection.threads()
 
 
 @routes.get("/sessions/{session_id}/deadlocks")
@@ -77,18 +83,20 @@ async def deadlocks(session: ProgramTarget) -> DeadlockReport:
 
 
 @routes.get("/sessions/{session_id}/tasks")
-async def tasks(session: ProgramTarget) -> TaskList:
+async def tasks(session: ProgramTarget, query: HoldQuery) -> TaskList:
     """The asyncio tasks: where each stands and what it waits for."""
-    return await session.program.inspection.tasks()
+    with session.program.stops.reading(query.hold_id):
+        return await session.program.inspection.tasks()
 
 
 # -- variables ------------------------------------------------------------------------------------
 
 
 @routes.get("/sessions/{session_id}/frames/{frame_id}/scopes")
-async def scopes(session: ProgramTarget, frame_id: int) -> ScopeList:
+async def scopes(session: ProgramTarget, frame_id: int, query: HoldQuery) -> ScopeList:
     """The scopes of a frame: Locals and Globals."""
-    return await session.program.inspection.scopes(frame_id)
+    with session.program.stops.reading(query.hold_id):
+        return await session.program.inspection.scopes(frame_id)
 
 
 @routes.get("/sessions/{session_id}/frames/{frame_id}/variables")
@@ -96,14 +104,15 @@ async def frame_variables(
     session: ProgramTarget, frame_id: int, query: VariablesQuery
 ) -> VariableList:
     """The local variables of a frame; with `summary`, types and sizes only."""
-    size = _size(query)
-    return await session.program.inspection.locals(
-        frame_id,
-        start=query.first,
-        count=size,
-        summary=query.summary,
-        max_chars=query.max_chars,
-    )
+    program = session.program
+    with program.stops.reading(query.hold_id):
+        return await program.inspection.locals(
+            frame_id,
+            start=query.first,
+            count=_size(query),
+            summary=query.summary,
+            max_chars=query.max_chars,
+        )
 
 
 @routes.get("/sessions/{session_id}/scopes/{reference}/variables")
@@ -111,10 +120,11 @@ async def scope_variables(
     session: ProgramTarget, reference: int, query: VariablesQuery
 ) -> VariableList:
     """The variables of a scope."""
-    size = _size(query)
-    return await session.program.inspection.scope_variables(
-        reference, query.first, size, summary=query.summary, max_chars=query.max_chars
-    )
+    program, size = session.program, _size(query)
+    with program.stops.reading(query.hold_id):
+        return await program.inspection.scope_variables(
+            reference, query.first, size, summary=query.summary, max_chars=query.max_chars
+        )
 
 
 @routes.get("/sessions/{session_id}/variables/{reference}")
@@ -122,9 +132,11 @@ async def expand_variable(session: ProgramTarget, reference: int, query: ItemsQu
     """A page of what a value holds; a million items cost no more than a few.
 
     Of a long string or bytes: one item, the part of `count` characters from `start` on."""
-    return await session.program.inspection.items(
-        reference, query.first, query.size, max_chars=query.max_chars
-    )
+    program = session.program
+    with program.stops.reading(query.hold_id):
+        return await program.inspection.items(
+            reference, query.first, query.size, max_chars=query.max_chars
+        )
 
 
 @routes.get("/sessions/{session_id}/frames/{frame_id}/variables/{reference}/children")
@@ -132,14 +144,17 @@ async def expand_frame_variable(
     session: ProgramTarget, frame_id: int, reference: str, query: ItemsQuery
 ) -> ItemPage:
     """As `/variables/{reference}`; a local may also be named."""
-    return await session.program.inspection.frame_items(
-        frame_id, reference, query.first, query.size, max_chars=query.max_chars
-    )
+    program = session.program
+    with program.stops.reading(query.hold_id):
+        return await program.inspection.frame_items(
+            frame_id, reference, query.first, query.size, max_chars=query.max_chars
+        )
 
 
 @routes.post("/sessions/{session_id}/variables/{reference}/set")
 async def set_variable(session: ProgramTarget, reference: int, body: SetVariable) -> Variable:
     """Give a variable of a scope, or a part of a value, a new value (a Python expression)."""
+    session.program.stops.require_hold(body.hold_id)
     return await session.program.inspection.set_variable(
         reference, body.name, body.value, body.timeout
     )
@@ -159,13 +174,15 @@ async def evaluate(session: Session, body: Evaluate) -> EvaluationAnswer:
 @routes.post("/sessions/{session_id}/watch", status=201)
 async def add_watch(session: ProgramTarget, body: AddWatch) -> Watch:
     """Watch an expression: its value at every stop."""
+    session.program.stops.require_hold(body.hold_id)
     return await session.program.watches.add(body.expression)
 
 
 @routes.get("/sessions/{session_id}/watch")
-async def list_watches(session: ProgramTarget) -> WatchList:
+async def list_watches(session: ProgramTarget, query: HoldQuery) -> WatchList:
     """Every watch with its value now."""
-    return await session.program.watches.all()
+    with session.program.stops.reading(query.hold_id):
+        return await session.program.watches.all()
 
 
 @routes.delete("/sessions/{session_id}/watch")
@@ -185,18 +202,20 @@ async def remove_watch(session: ProgramTarget, watch_id: str) -> DeletedWatch:
 async def completions(session: ProgramTarget, body: CompleteText) -> CompletionList:
     """What can follow the text, in a frame of the paused program."""
     text = body.text if body.column is None else body.text[: body.column - 1]
-    return await session.program.inspection.completions(text, body.frame_id)
+    with session.program.stops.reading(body.hold_id):
+        return await session.program.inspection.completions(text, body.frame_id)
 
 
 @routes.post("/sessions/{session_id}/hover")
 async def hover(session: ProgramTarget, body: HoverRequest) -> Hover:
     """The value of a name or attribute (or of what stands at a line and column); calls nothing."""
     inspection = session.program.inspection
-    if body.expression:
-        return await inspection.hover(body.expression, body.frame_id)
-    assert body.line is not None
-    assert body.column is not None
-    return await inspection.hover_at(body.line, body.column, body.file, body.frame_id)
+    with session.program.stops.reading(body.hold_id):
+        if body.expression:
+            return await inspection.hover(body.expression, body.frame_id)
+        assert body.line is not None
+        assert body.column is not None
+        return await inspection.hover_at(body.line, body.column, body.file, body.frame_id)
 
 
 # -- source ---------------------------------------------------------------------------------------
@@ -205,6 +224,6 @@ async def hover(session: ProgramTarget, body: HoverRequest) -> Hover:
 @routes.get("/sessions/{session_id}/source")
 async def source(session: ProgramTarget, query: SourceQuery) -> SourceText:
     """The source of a file, or of a frame: from our disk, or from the target if only it has it."""
-    return await session.program.inspection.source(
-        query.path, query.frame_id, query.start, query.count
-    )
+    program = session.program
+    with program.stops.reading(query.hold_id):
+        return await program.inspection.source(query.path, query.frame_id, query.start, query.count)

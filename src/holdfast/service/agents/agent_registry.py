@@ -26,9 +26,12 @@ from holdfast.core.ledger import Ledger
 from holdfast.recording import liveness, wakeup_fifo
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from holdfast.recording.regular_files import read_regular
+from holdfast.service.agents.agent_reruns import AgentReruns
 from holdfast.service.agents.agent_session import AgentHold, AgentSession
+from holdfast.service.agents.recording_reader import RecordingReader
 from holdfast.service.agents.recording_scan import CRASHED, RecordingScan, scan_recording
 from holdfast.service.event_stream import EventStream
+from holdfast.service.programs.program_service import Programs
 from holdfast.service.settings import Settings
 from holdfast.service.warning_list import WarningList
 
@@ -47,6 +50,8 @@ class AgentRegistry:
         stream: EventStream,
         settings: Callable[[], Settings],
         warnings: WarningList,
+        programs: Programs,
+        data_dir: Path,
     ) -> None:
         self.settings = settings
         self.sessions: dict[str, AgentSession] = {}
@@ -61,6 +66,9 @@ class AgentRegistry:
         self._is_search_wanted = False  # whether a search for new sessions is about to begin
         self._tasks: set[asyncio.Task[None]] = set()
         self._soon: asyncio.Handle | None = None
+        self.reader = RecordingReader()
+        self.reruns = AgentReruns(programs, root, data_dir, self._find)
+        """The processes of agents that this server started."""
 
     # -- its own life -----------------------------------------------------------------------
 
@@ -73,6 +81,7 @@ class AgentRegistry:
         self._open_bell(self._agents.server_bell)
         await self._find()
         self._start_task(self._check_regularly())
+        self._start_task(self._count_all())
 
     def close(self) -> None:
         for task in self._tasks:
@@ -86,8 +95,17 @@ class AgentRegistry:
                     os.unlink(path)
 
     def stop_waiting(self) -> None:
+        self.reruns.stop_waiting()
         for session in self.sessions.values():
             session.stop_waiting()
+
+    async def _count_all(self) -> None:
+        """Count what the recordings of earlier agents have, the newest first, for lists."""
+        for session in sorted(self.sessions.values(), key=lambda one: -one.created_at):
+            try:
+                await session.count_events()
+            except OSError:
+                log.exception("the events of %s cannot be counted", session.id)
 
     def _start_task(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -214,11 +232,13 @@ class AgentRegistry:
             self._refused.add(home.id)
         else:
             self.sessions[session.id] = session
+            self._stream.changes.note(session.id)
         return session
 
     def _forget(self, session: AgentSession, why: str) -> None:
-        session.end(why)
         self.sessions.pop(session.id, None)
+        self.reader.forget(session)
+        session.end(why)
 
     # -- operations -------------------------------------------------------------------------
 
@@ -258,8 +278,14 @@ class AgentRegistry:
         return session
 
     async def delete(self, session: AgentSession) -> None:
-        """Forget a session that has ended, and delete its recording."""
-        if not session.over or (session.reason == CRASHED and liveness.is_alive(session.home)):
+        """Forget a session that has ended, and delete its recording.
+
+        An agent that this server started is ended first.
+        """
+        if self.reruns.find_agent(session.id) is not None:
+            await self.reruns.end_session(session.id)
+            session.end(session.reason or "deleted")
+        elif not session.over or (session.reason == CRASHED and liveness.is_alive(session.home)):
             raise errors.WrongState(
                 f"the agent of session {session.id} still runs",
                 hint="Its recording can be deleted when it has ended; end its process first.",

@@ -42,12 +42,14 @@ from holdfast.recording.recording_state import (
     lane_of,
 )
 from holdfast.recording.tail import Tail
+from holdfast.service import hold_titles
 from holdfast.service.agents import command_exchange
 from holdfast.service.agents.answer_builder import (
     build_event,
     build_hold,
     build_status,
     build_summary,
+    format_input,
 )
 from holdfast.service.agents.event_log import EventLog, parse_event, parse_head, read_beginning
 from holdfast.service.agents.recording_scan import CRASHED, RecordingScan
@@ -62,12 +64,21 @@ from holdfast.wire.agent_answers import (
     AgentCommandAnswer,
     AgentDecision,
     AgentInspection,
+    AgentRerunAnswer,
     AgentStatus,
     AgentSummary,
 )
+from holdfast.wire.conversation_answers import ComparedRuns, RunConversation, StepMessages
 from holdfast.wire.described import none_to_unset
 from holdfast.wire.session_answers import EventList
-from holdfast.wire.session_requests import AgentStateQuery
+from holdfast.wire.session_requests import (
+    AgentFork,
+    AgentReplay,
+    AgentStateQuery,
+    CompareQuery,
+    ConversationQuery,
+    StepMessagesQuery,
+)
 
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_registry import AgentRegistry
@@ -95,7 +106,7 @@ class AgentHold:
         return lane_of(self.data)
 
 
-_AFTER_END = "It has ended, and its recording stays: GET its /events, or replay it."
+_AFTER_END = "It has ended, and its recording stays: GET its /conversation, or POST its /fork."
 
 
 class AgentSession(Session):
@@ -228,7 +239,11 @@ class AgentSession(Session):
         return build_summary(self, None if before is None else before + self.recorded.counts)
 
     async def detail(self) -> AgentSummary:
-        return build_summary(self, await self.count_events())
+        detail = build_summary(self, await self.count_events())
+        agent = self._registry.reruns.find_agent(self.id)
+        if agent is not None:
+            detail.process = agent.describe()
+        return detail
 
     async def status(self, options: RunOptions) -> AgentStatus:
         await self._settle_within(self._seconds(options))
@@ -306,7 +321,19 @@ class AgentSession(Session):
         return build_hold(hold, self._registry.get_hold(hold.id)[1], whole=False)
 
     async def describe_hold(self, hold: Hold) -> answers.AgentHold:
-        return build_hold(hold, self._registry.get_hold(hold.id)[1], whole=True)
+        held = self._registry.get_hold(hold.id)[1]
+        answer = build_hold(hold, held, whole=True)
+        if held.data.get("input") is not None:
+            body = await asyncio.to_thread(self.read_body, held.data["input"])
+            answer.input_text = none_to_unset(format_input(body))
+        return answer
+
+    @property
+    def label(self) -> str | None:
+        return self.name
+
+    def title_hold(self, hold: Hold) -> str:
+        return hold_titles.title_agent(hold, self._registry.get_hold(hold.id)[1].data)
 
     async def command(
         self, kind: str, data: Mapping[str, Any], timeout: float | None = None
@@ -324,10 +351,35 @@ class AgentSession(Session):
         )
 
     async def inspect(self, query: AgentStateQuery) -> AgentInspection:
-        """The state that the agent reports: messages, context, tools, or all of it."""
+        """Its messages, context, tools, or all of it: as recorded, or as the agent reports."""
+        if not query.live:
+            recorded = await self._registry.reader.read_state(self, query)
+            return build_status(self, AgentInspection, state=recorded, source="recording")
         limit = self._settings.request_timeout
         state = await command_exchange.inspect(self, query, limit)
-        return build_status(self, AgentInspection, state=state)
+        return build_status(self, AgentInspection, state=state, source="agent")
+
+    # -- its recording ----------------------------------------------------------------------
+
+    async def conversation(self, query: ConversationQuery) -> RunConversation:
+        """The run as a conversation, now or as it was at an event."""
+        return await self._registry.reader.read_conversation(self, query)
+
+    async def messages(self, query: StepMessagesQuery) -> StepMessages:
+        """All messages that a model call was given."""
+        return await self._registry.reader.read_messages(self, query)
+
+    async def compare(self, other: AgentSession, query: CompareQuery) -> ComparedRuns:
+        """This run beside another one."""
+        return await self._registry.reader.compare(self, other, query)
+
+    async def replay(self, request: AgentReplay) -> AgentRerunAnswer:
+        """Run the agent again from its recording."""
+        return await self._registry.reruns.replay(self, request)
+
+    async def fork(self, request: AgentFork) -> AgentRerunAnswer:
+        """Run the agent again: so many iterations from its recording, the rest live."""
+        return await self._registry.reruns.fork(self, request)
 
     def read_body(self, recorded: object) -> Any:
         """A body of an event, wherever it is. It may have to be read from a file."""
@@ -371,6 +423,7 @@ class AgentSession(Session):
             self.created_at = began or self.home.path.stat().st_mtime
         except OSError:
             self.created_at = 0.0
+        self._registry.reruns.note_session(self)
 
     def read_new_lines(self) -> bool:
         """Read what its bridge has written since the last read. True if there is more to read."""
@@ -477,12 +530,14 @@ class AgentSession(Session):
         self.over, self.reason = True, reason
         self.withdraw(f"the agent ended: {reason}")
         self.wake()
+        self._stream.changes.note(self.id)
 
     def revive(self) -> None:
         """Mark it as running again, because a process holds its lock."""
         self.over, self.reason = False, None
         self.describe(self.home.read_metadata() or self.about)
         self.wake()
+        self._stream.changes.note(self.id)
 
     async def count_events(self) -> EventCounts:
         """The counts of all its events. The part before the server followed it is read once."""

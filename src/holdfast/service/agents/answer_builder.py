@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import UNSET
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from holdfast.wire.session_answers import Event
 
 Status = TypeVar("Status", bound=AgentStatus)
+_MAX_LINE = 80
+_MAX_INPUT_TEXT = 1_000_000
 # Fields of `session.json`, and the fields of the answer that show them.
 _METADATA = {
     **{name: name for name in ("cwd", "provider", "model", "parent", "mode", "edited")},
@@ -34,6 +37,8 @@ _METADATA = {
     "startedBy": "started_by",
     "forkAt": "fork_at",
     "forkLane": "fork_lane",
+    "replayRun": "run",
+    "endTime": "ended_at",
 }
 
 
@@ -124,6 +129,14 @@ def build_hold(hold: Hold, held: AgentHold, *, whole: bool) -> answers.AgentHold
     names = ("input", "error") if whole else ()
     more = {name: held.data[name] for name in names if held.data.get(name) is not None}
     return answers.AgentHold(**hold_fields(hold) | _stop_fields(held) | more)
+
+
+def format_input(body: object) -> str | None:
+    """JSON as people read and change it; None if it is very long."""
+    text = json.dumps(body, ensure_ascii=False)
+    if len(text) > _MAX_LINE:
+        text = json.dumps(body, ensure_ascii=False, indent=2)
+    return None if len(text) > _MAX_INPUT_TEXT else text
 
 
 def _stop_fields(hold: AgentHold) -> dict[str, Any]:

@@ -11,6 +11,9 @@
     ActionBuilder     turns a decision into the instruction for the application
     CallLeases        which calls a leased application need not ask about (`LeaseBoard`)
     CallReader        reads what was recorded; `CallRenderer` builds the answers
+    CallFinder        finds calls, and applies filters to them (`FilterCheck`)
+    CallTail          follows calls as they are recorded
+    TimelineReader    when and where very many calls ran
     CallPruner        deletes the oldest calls
     ContentCache, StackCache, FunctionCatalog, RunningCalls   what is in memory
 """

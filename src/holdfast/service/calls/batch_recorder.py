@@ -61,10 +61,11 @@ class BatchRecorder:
         while len(self._sites) > _MAX_REMEMBERED:
             self._sites.popitem(last=False)
         session.last_batch = batch.sequence
-        session.calls += len(batch)
+        session.count_calls(len(batch))
         if session.may_repeat:
             session.may_repeat = False
             session.calls = await self._call_log.count_calls(session.id)
+            session.note_change()
         if session.is_saving:
             await session.wait_until_saved()
         return BatchReceipt("ok", len(batch))

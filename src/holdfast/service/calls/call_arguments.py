@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
-from holdfast.core.signatures import Argument, bind, parameters_of
+from holdfast.core.signatures import Argument, bind, parameters_of, read_default
 from holdfast.model.call import CallRecord, Function, Preview
 from holdfast.wire.call_answers import ChangedArgument, DecidedCall, HeldArgument, Value
 from holdfast.wire.described import none_to_unset
@@ -31,7 +31,7 @@ def list_arguments(
     if bound is None or bound.problem is not None:
         named = [(f"args[{at}]", value) for at, value in enumerate(args)]
         return [
-            HeldArgument(name=name, text=value.text, is_passed=True)
+            _build_held(name, value.text, is_passed=True, literal=value.literal)
             for name, value in (*named, *kwargs.items())
         ]
     return [_describe_argument(argument) for argument in bound.arguments.values()]
@@ -39,17 +39,29 @@ def list_arguments(
 
 def _describe_argument(argument: Argument[Value]) -> HeldArgument:
     parameter, stars = argument.parameter, ""
+    literal: str | UnsetType = UNSET
     if argument.value is not None:
-        text = argument.value.text
+        text, literal = argument.value.text, argument.value.literal
     elif isinstance(argument.values, dict):
         parts = [f"{name!r}: {value.text}" for name, value in argument.values.items()]
         text, stars = "{" + ", ".join(parts) + "}", "**"
     elif argument.values is not None:
         text, stars = "(" + ", ".join(value.text for value in argument.values) + ")", "*"
+    elif parameter.default is None:
+        text = "<missing>"
     else:
-        text = "<missing>" if parameter.default is None else str(parameter.default.get("text"))
+        text = str(parameter.default.get("text"))
+        is_known, value = read_default(parameter.default)
+        literal = repr(value) if is_known else UNSET
     name = f"{stars}{parameter.name}"
-    return HeldArgument(name=name, text=text, is_passed=argument.is_passed)
+    return _build_held(name, text, is_passed=argument.is_passed, literal=literal)
+
+
+def _build_held(name: str, text: str, *, is_passed: bool, literal: str | UnsetType) -> HeldArgument:
+    is_editable = literal is not UNSET
+    return HeldArgument(
+        name=name, text=text, is_passed=is_passed, editable=is_editable, literal=literal
+    )
 
 
 # -- decisions -----------------------------------------------------------------------------------

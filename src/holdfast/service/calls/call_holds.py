@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -93,6 +93,15 @@ class CallHolds:
     def list_held_by(self, point_ids: Collection[str]) -> list[str]:
         """The open holds that these breakpoints made."""
         return [held.id for held in self._open.values() if held.point.id in point_ids]
+
+    def list_held(self, numbers: Iterable[int]) -> dict[int, str]:
+        """The open holds of those of these calls that are held, by the numbers of the calls."""
+        latest = {number: self._by_call.get(number) for number in numbers}
+        return {
+            number: held.id
+            for number, held in latest.items()
+            if held is not None and held.id in self._open
+        }
 
     # -- for deciders -----------------------------------------------------------------------
 

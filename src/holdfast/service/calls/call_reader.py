@@ -1,35 +1,18 @@
-"""Reads recorded calls: lists, one call, its tree; functions; values, and how two differ.
-
-A page costs the same however many calls there are: it looks at a limited number of calls, and says
-where to go on.
-"""
+"""Reads recorded calls: lists, one call, its tree; functions; values, and how two differ."""
 
 from __future__ import annotations
 
 import asyncio
-import dataclasses
-import re
-import time
-from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from msgspec import UNSET
 
 from holdfast import errors
-from holdfast.core import filters
-from holdfast.core.filters import Filter
-from holdfast.core.signatures import NameCheck
-from holdfast.model.call import IMPLICIT_SESSION, CallRecord, CallStatus, call_number, is_id_of
-from holdfast.model.call_query import CallQuery
-from holdfast.service.calls.call_renderer import (
-    CallRenderer,
-    build_condition_errors,
-    build_function,
-)
-from holdfast.service.calls.call_sessions import CallSessions
+from holdfast.model.call import CallRecord, call_number, is_id_of
+from holdfast.service.calls.call_finder import CallFinder
+from holdfast.service.calls.call_renderer import CallRenderer, build_function
+from holdfast.service.calls.call_tail import CallTail
 from holdfast.service.calls.content_cache import ContentCache
-from holdfast.service.calls.filter_values import FilterValues, ValueNotAtHand
 from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.store import CallLog
 from holdfast.wire import pickle_viewer
@@ -39,95 +22,22 @@ from holdfast.wire.call_answers import (
     CallTree,
     Difference,
     FunctionList,
-    UndecidedCondition,
     Value,
     ValueComparison,
 )
 from holdfast.wire.call_items import parse_cid
 from holdfast.wire.call_requests import CallSearch
+from holdfast.wire.described import none_to_unset
 from holdfast.wire.pickle_differ import compare_pickles
 
-MAX_LOOKED_AT = 20_000
-MAX_SECONDS = 5.0
-_MAX_REASONS = 20
-_CHUNK = 1000
-_JUDGED_TOGETHER = 100
-_MAX_INDEXED_FUNCTIONS = 64
 _MAX_TREE_DEPTH = 20
-_SESSION_ID = re.compile(r"calls_([0-9a-f]{8}|[1-9a-f][0-9a-f]{8,14})")
-
-Check = Callable[[CallRecord], bool]
-Verdict = tuple[bool, str | None]
-"""Whether a filter matches, and why that could not be decided."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Page:
-    """`next` is where the next page begins, None at the end; `looked_at` counts what was read."""
-
-    records: list[CallRecord]
-    next: str | None
-    looked_at: int
-
-
-class _FilterCheck:
-    """Applies a filter to calls, and counts the calls that it could not decide.
-
-    Values that many calls need are read together. The bytes of a value may be many, so they are
-    read for one call at a time.
-    """
-
-    def __init__(self, contents: ContentCache, expression: Filter) -> None:
-        self._values = FilterValues(contents)
-        self._expression = expression
-        self._verdicts: dict[int, Verdict] = {}
-        self.undecided = 0
-        self._reasons: Counter[str] = Counter()
-        self._names = NameCheck(expression.parameters)
-
-    async def prepare(self, calls: Sequence[CallRecord]) -> None:
-        """Apply the filter to the calls that it can decide from previews."""
-        self._verdicts = {}
-        while calls:
-            missing = await asyncio.to_thread(self._judge_all, calls)
-            calls = [call for call, value in missing if not value.needs_data]
-            await self._values.load(*[value for _, value in missing if not value.needs_data])
-
-    def _judge_all(self, calls: Sequence[CallRecord]) -> list[tuple[CallRecord, ValueNotAtHand]]:
-        missing = []
-        for call in calls:
-            try:
-                self._verdicts[call.number] = self._judge(call)
-            except ValueNotAtHand as value:
-                missing.append((call, value))
-        return missing
-
-    def _judge(self, call: CallRecord) -> Verdict:
-        return self._expression.decide(self._values.build(call))
-
-    async def fits(self, call: CallRecord) -> bool:
-        verdict = self._verdicts.get(call.number)
-        while verdict is None:
-            try:
-                verdict = await asyncio.to_thread(self._judge, call)
-            except ValueNotAtHand as missing:
-                await self._values.load(missing)
-        self._names.look_at(call)
-        matches, why_undecided = verdict
-        if why_undecided is not None:
-            self.undecided += 1
-            if why_undecided in self._reasons or len(self._reasons) < _MAX_REASONS:
-                self._reasons[why_undecided] += 1
-        return matches
-
-    def build_errors(self) -> list[UndecidedCondition]:
-        return build_condition_errors({**self._names.list_problems(), **self._reasons})
 
 
 @dataclass(eq=False)
 class CallReader:
     _call_log: CallLog
-    _sessions: CallSessions
+    _finder: CallFinder
+    _tail: CallTail
     _functions: FunctionCatalog
     _contents: ContentCache
     _renderer: CallRenderer
@@ -136,95 +46,50 @@ class CallReader:
 
     async def list_calls(self, search: CallSearch) -> CallPage:
         """Newest first."""
-        check = None
-        if search.filter:
-            check = _FilterCheck(self._contents, filters.parse(search.filter))
+        check = self._finder.build_filter_check(search.filter)
         if search.session is not None:
-            await self.check_session(search.session)
-        query, checks = self._plan(search)
-        page = _Page([], None, 0)
-        if query.functions is None or query.functions:
-            page = await self._search(query, checks, check, search.limit)
+            await self._finder.check_session(search.session)
+        cursor = self._tail.format_cursor()  # before it is read, so that nothing is missed
+        found = await self._finder.find(self._finder.build_query(search), check, search.limit)
         return CallPage(
-            calls=await self._renderer.build_summaries(page.records),
-            count=len(page.records),
-            next=page.next,
-            has_more=page.next is not None,
-            looked_at=page.looked_at,
+            calls=await self._renderer.build_summaries(found.records),
+            count=len(found.records),
+            next=found.next,
+            has_more=found.next is not None,
+            cursor=cursor,
+            looked_at=found.looked_at,
             undecided=0 if check is None else check.undecided,
             condition_errors=UNSET if check is None else check.build_errors() or UNSET,
         )
 
-    async def _search(
-        self, query: CallQuery, checks: list[Check], check: _FilterCheck | None, limit: int
-    ) -> _Page:
-        records: list[CallRecord] = []
-        looked_at, deadline = 0, time.monotonic() + MAX_SECONDS
-        chunk = _CHUNK if checks or check else limit + 1
-        while True:
-            rows = await self._call_log.newest(query, chunk)
-            for at, row in enumerate(rows):
-                if len(records) == limit:
-                    return _Page(records, records[-1].id if records else None, looked_at)
-                if check is not None and at % _JUDGED_TOGETHER == 0:
-                    together = rows[at : at + _JUDGED_TOGETHER]
-                    await check.prepare([row for row in together if _fits_all(row, checks)])
-                looked_at += 1
-                if _fits_all(row, checks) and (check is None or await check.fits(row)):
-                    records.append(row)
-                if (check or checks) and time.monotonic() > deadline:  # large values are slow
-                    return _Page(records, row.id, looked_at)
-            if len(rows) < chunk:
-                return _Page(records, None, looked_at)
-            if looked_at >= MAX_LOOKED_AT:
-                return _Page(records, rows[-1].id, looked_at)
-            query = dataclasses.replace(query, below=rows[-1].number)
-
-    def _plan(self, search: CallSearch) -> tuple[CallQuery, list[Check]]:
-        """Build the query that an index answers, and the checks for the rest."""
-        functions = self._find_functions(search)
-        is_many = functions is not None and len(functions) > _MAX_INDEXED_FUNCTIONS
-        query = CallQuery(
-            functions=None if is_many else functions,
-            session_id=search.session,
-            status=_parse_status(search.status),
-            call_type=search.call_type,
-            cid=None if search.cid is None else parse_cid(search.cid),
-            below=_parse_upper_bound(search),
-            above=None if search.since is None else _parse_time(search.since, "since") - 1,
+    async def follow_calls(self, search: CallSearch, after: str, seconds: float) -> CallPage:
+        """What was recorded or changed after a cursor; waits for some if there is nothing yet."""
+        check = self._finder.build_filter_check(search.filter)
+        if search.session is not None:
+            await self._finder.check_session(search.session)
+        query = self._finder.build_query(search)
+        arrived = await self._tail.read(after, query, check, search.limit, seconds)
+        return CallPage(
+            calls=await self._renderer.build_summaries(arrived.records),
+            count=len(arrived.records),
+            next=arrived.cursor,
+            has_more=arrived.has_more,
+            cursor=arrived.cursor,
+            looked_at=arrived.looked_at,
+            undecided=0 if check is None else check.undecided,
+            missed=arrived.missed,
+            condition_errors=UNSET if check is None else check.build_errors() or UNSET,
         )
-        checks = _build_checks(query)
-        if is_many and functions is not None:
-            # The index is queried once per function, so for many functions a scan is cheaper.
-            checks.insert(0, lambda call: call.function.id in functions)
-        return query, checks
-
-    def _find_functions(self, search: CallSearch) -> frozenset[int] | None:
-        named = None if search.function is None else self._functions.find_named(search.function)
-        if search.alias is None:
-            return named
-        aliased = self._functions.find_aliased(search.alias)
-        return aliased if named is None else named & aliased
 
     async def list_functions(self, session_id: str | None) -> FunctionList:
         if session_id is not None:
-            await self.check_session(session_id)
+            await self._finder.check_session(session_id)
         counted = await self._functions.list_counted(session_id)
         functions = [
             build_function(function, calls, self._functions.sessions_of(function))
             for function, calls in counted
         ]
         return FunctionList(functions=functions, total=len(functions))
-
-    async def check_session(self, session_id: str) -> None:
-        """Raise SessionNotFound unless there is such a session, or a call of a former one."""
-        if session_id in self._sessions or session_id == IMPLICIT_SESSION:
-            return
-        if _SESSION_ID.fullmatch(session_id):
-            query = CallQuery(session_id=session_id)
-            if await self._call_log.newest(query, 1):
-                return
-        self._sessions.require(session_id)
 
     # -- one call ---------------------------------------------------------------------------
 
@@ -272,6 +137,12 @@ class CallReader:
         return await self._contents.require_data(parse_cid(cid))
 
     async def get_value(self, cid: str) -> Value:
+        """A value by its preview; all of it, too, if it is a literal that is not long."""
+        value = await self._view_value(cid)
+        value.literal = none_to_unset(await self._contents.read_literal(value))
+        return value
+
+    async def _view_value(self, cid: str) -> Value:
         key = parse_cid(cid)
         preview = (await self._contents.previews([key])).get(key)
         if preview is None:
@@ -286,67 +157,10 @@ class CallReader:
         if left != right:
             differences, is_complete = await asyncio.to_thread(compare_pickles, first, second)
         return ValueComparison(
-            left=await self.get_value(left),
-            right=await self.get_value(right),
+            left=await self._view_value(left),
+            right=await self._view_value(right),
             equal=left == right or (is_complete and not differences),
             identical=left == right,
             differences=differences,
             complete=is_complete,
         )
-
-
-# -- reading the request -------------------------------------------------------------------------
-
-
-def _fits_all(call: CallRecord, checks: list[Check]) -> bool:
-    return all(check(call) for check in checks)
-
-
-def _build_checks(query: CallQuery) -> list[Check]:
-    """The checks that the index of a query leaves to be done."""
-    checks: list[Check] = []
-    functions, session, status = query.functions, query.session_id, query.status
-    if query.cid is not None and functions is not None:
-        checks.append(lambda call: call.function.id in functions)
-    if session is not None and (query.cid is not None or functions is not None):
-        checks.append(lambda call: call.session_id == session)
-    if status is not None:
-        checks.append(lambda call: call.status is status)
-    if query.call_type is not None:
-        checks.append(lambda call: call.call_type == query.call_type)
-    return checks
-
-
-def _parse_status(given: str | None) -> CallStatus | None:
-    if given is None:
-        return None
-    try:
-        return CallStatus(given)
-    except ValueError:
-        known = ", ".join(status.value for status in CallStatus)
-        raise errors.InvalidInput(
-            f"status: {given!r} is none; there are {known}", field="status"
-        ) from None
-
-
-def _parse_upper_bound(search: CallSearch) -> int | None:
-    bounds = []
-    if search.before is not None:
-        number = call_number(search.before)
-        if number is None:
-            raise errors.InvalidInput(
-                f"before: {search.before!r} is no call_id",
-                hint="Use `next` of the answer before.",
-                field="before",
-            )
-        bounds.append(number)
-    if search.until is not None:
-        bounds.append(_parse_time(search.until, "until"))
-    return min(bounds, default=None)
-
-
-def _parse_time(seconds: float, field: str) -> int:
-    """A time as a call number."""
-    if not 0 <= seconds < 9e9:
-        raise errors.InvalidInput(f"{field}: not a time in seconds", field=field)
-    return int(seconds * 1_000_000) * 1000

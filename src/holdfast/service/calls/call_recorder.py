@@ -97,7 +97,7 @@ class CallRecorder:
             origin=self._origin,
         )
         self._call_log.append_call(record)
-        session.calls += 1
+        session.count_calls(1)
         running = RunningCall(record, session, request.evaluates)
         self._running.add(running)
         instruction = None

@@ -12,12 +12,15 @@ from msgspec import UNSET
 from holdfast.core.call_matcher import ArmedBreakpoint, describe_point
 from holdfast.model.call import CallRecord, Function, Preview, When, call_id
 from holdfast.model.hold import Hold
+from holdfast.service import hold_titles
 from holdfast.service.calls import call_arguments
 from holdfast.service.calls.breakpoint_advice import advise
+from holdfast.service.calls.call_holds import CallHolds
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.held_call import HeldCall
 from holdfast.service.calls.stack_cache import StackCache
 from holdfast.service.holds import hold_fields
+from holdfast.store import CallLog
 from holdfast.wire import rest
 from holdfast.wire.call_answers import (
     CallBreakpointAnswer,
@@ -36,20 +39,40 @@ from holdfast.wire.described import none_to_unset
 
 Json = dict[str, Any]
 Previews = Mapping[str, Preview]
+_MAX_COUNTED = 1000
 
 
 class CallRenderer:
     """Reads what an answer needs from the store, then builds the answer without waiting."""
 
-    def __init__(self, contents: ContentCache, stacks: StackCache) -> None:
+    def __init__(
+        self, call_log: CallLog, contents: ContentCache, stacks: StackCache, holds: CallHolds
+    ) -> None:
+        self._call_log = call_log
         self._contents = contents
         self._stacks = stacks
+        self._holds = holds
 
     async def build_summaries(self, records: Sequence[CallRecord]) -> list[CallSummary]:
         previews = await self._previews(records)
+        counts = await self._count_children(records)
+        held = self._holds.list_held(record.number for record in records)
         return await asyncio.to_thread(
-            lambda: [CallSummary(**_summary_fields(record, previews)) for record in records]
+            lambda: [
+                CallSummary(
+                    **_summary_fields(record, previews),
+                    child_count=counts.get(record.number, 0),
+                    hold_id=held.get(record.number, UNSET),
+                )
+                for record in records
+            ]
         )
+
+    async def _count_children(self, records: Sequence[CallRecord]) -> Mapping[int, int]:
+        if not records:
+            return {}
+        numbers = [record.number for record in records]
+        return await self._call_log.count_children(numbers, _MAX_COUNTED)
 
     async def build_tree(
         self, record: CallRecord, children: Mapping[int, Sequence[CallRecord]]
@@ -61,10 +84,20 @@ class CallRenderer:
     async def build_detail(self, record: CallRecord) -> CallDetail:
         return CallDetail(**await self._detail_fields(record))
 
+    def title_hold(self, held: HeldCall) -> str:
+        """What is held, in one line; the values that it shows came in with the call."""
+        cids = hold_titles.list_title_cids(held.record)
+        known = {cid: self._contents.known_preview(cid) for cid in cids}
+        previews = {cid: preview for cid, preview in known.items() if preview is not None}
+        return hold_titles.title_call(held.record, held.when, previews)
+
     async def build_hold_detail(self, hold: Hold, held: HeldCall) -> CallHoldDetail:
         record, session = held.record, held.running.session
         fields = await self._detail_fields(record)
         call_arguments.name_values(record, fields["args"])
+        for value in (*fields["args"], *fields["kwargs"].values(), fields["result"]):
+            if value is not None:
+                value.literal = none_to_unset(await self._contents.read_literal(value))
         return CallHoldDetail(
             **(fields | hold_fields(hold)),
             when=held.when.value,
@@ -83,10 +116,13 @@ class CallRenderer:
 
     async def _detail_fields(self, record: CallRecord) -> Json:
         previews = await self._previews([record])
-        parent = None if record.parent is None else call_id(record.parent, record.origin)
+        counts = await self._count_children([record])
+        held = self._holds.list_held([record.number])
         fields: Json = {
             "delivered": None,
             **_summary_fields(record, previews),
+            "child_count": counts.get(record.number, 0),
+            "hold_id": held.get(record.number, UNSET),
             "signature": record.function.signature,
             "call_site": CallSite(
                 timestamp=record.started_at,
@@ -95,8 +131,7 @@ class CallRenderer:
             ),
             "location": await self._stacks.location(record),
             "thread": record.thread,
-            "task": record.task,
-            "parent_call_id": parent,
+            "parent_call_id": _parent_id(record),
             "completed_at": record.completed_at,
             "duration_ns": record.duration_ns,
             "changed": _build_changed(record, previews),
@@ -123,6 +158,10 @@ def _value(cid: str, previews: Previews) -> Value:
     return Value.of(cid, previews.get(cid))
 
 
+def _parent_id(record: CallRecord) -> str | None:
+    return None if record.parent is None else call_id(record.parent, record.origin)
+
+
 def _summary_fields(record: CallRecord, previews: Previews) -> Json:
     fields: Json = {
         "call_id": record.id,
@@ -139,6 +178,9 @@ def _summary_fields(record: CallRecord, previews: Previews) -> Json:
         "result_cid": record.result,
         "result": None if record.result is None else _value(record.result, previews),
         "duration_ms": None if record.duration_ns is None else record.duration_ns / 1e6,
+        "parent_id": _parent_id(record),
+        "thread_name": (record.thread or {}).get("name"),
+        "task": record.task,
     }
     if record.exception_type is not None or record.exception is not None:
         fields["exception_type"] = record.exception_type

@@ -16,6 +16,7 @@ from holdfast.service.calls.batch_recorder import BatchRecorder
 from holdfast.service.calls.breakpoint_removal import BreakpointRemoval
 from holdfast.service.calls.call_actions import ActionBuilder
 from holdfast.service.calls.call_breakpoints import CallBreakpoints
+from holdfast.service.calls.call_finder import CallFinder
 from holdfast.service.calls.call_holds import CallHolds
 from holdfast.service.calls.call_interceptor import CallInterceptor
 from holdfast.service.calls.call_leases import CallLeases
@@ -24,6 +25,8 @@ from holdfast.service.calls.call_reader import CallReader
 from holdfast.service.calls.call_recorder import CallRecorder
 from holdfast.service.calls.call_renderer import CallRenderer
 from holdfast.service.calls.call_sessions import CallSessions
+from holdfast.service.calls.call_tail import CallTail
+from holdfast.service.calls.call_timeline import TimelineReader
 from holdfast.service.calls.content_cache import ContentCache
 from holdfast.service.calls.function_catalog import FunctionCatalog
 from holdfast.service.calls.lease_board import LeaseBoard
@@ -55,8 +58,8 @@ class CallService:
         stacks = StackCache(call_log)
         self._running = running = RunningCalls(call_log)
         actions = ActionBuilder(contents, settings)
-        renderer = CallRenderer(contents, stacks)
         self.holds = holds = CallHolds(ledger, call_log, actions, settings)
+        renderer = CallRenderer(call_log, contents, stacks, holds)
         self.sessions = sessions = CallSessions(
             store, stream, settings, board, functions, running, holds, renderer
         )
@@ -78,7 +81,10 @@ class CallService:
         )
         self.batches = BatchRecorder(call_log, sessions, functions, contents, stacks)
         self.leases = CallLeases(board, sessions, self.breakpoints)
-        self.reader = CallReader(call_log, sessions, functions, contents, renderer)
+        finder = CallFinder(call_log, sessions, functions, contents)
+        self._tail = CallTail(call_log, store.bell)
+        self.reader = CallReader(call_log, finder, self._tail, functions, contents, renderer)
+        self.timeline = TimelineReader(call_log, finder, store.number)
         self._pruner = CallPruner(call_log, contents, stacks, self.batches, settings)
 
     async def start(self) -> list[errors.HoldfastError]:
@@ -113,6 +119,7 @@ class CallService:
     def stop_waiting(self) -> None:
         self.sessions.stop_waiting()
         self.holds.stop_waiting()
+        self._tail.stop_waiting()
 
     def close(self) -> None:
         self._pruner.close()

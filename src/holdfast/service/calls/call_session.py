@@ -31,6 +31,7 @@ from holdfast.wire.call_answers import (
     CallSessionAnswer,
 )
 from holdfast.wire.described import none_to_unset
+from holdfast.wire.live_messages import SessionProgress
 from holdfast.wire.session_requests import EvaluateHold
 
 if TYPE_CHECKING:
@@ -147,6 +148,13 @@ class CallSession(StoredSession):
     async def continue_holds(self, by: str) -> list[str]:
         return await self._sessions.holds.continue_all(self, by)
 
+    @property
+    def label(self) -> str | None:
+        return self.name
+
+    def title_hold(self, hold: Hold) -> str:
+        return self._sessions.renderer.title_hold(self._sessions.holds.require_open(hold.id))
+
     def summarize_hold(self, hold: Hold) -> CallHold:
         return self._sessions.holds.require_open(hold.id).summarize(hold)
 
@@ -189,6 +197,16 @@ class CallSession(StoredSession):
                 state=self.state.value,
                 possible=["delete"],
             )
+
+    def progress(self) -> SessionProgress:
+        progress = super().progress()
+        progress.calls = self.calls
+        return progress
+
+    def count_calls(self, count: int) -> None:
+        """Count calls that were recorded."""
+        self.calls += count
+        self.note_change()
 
     # -- functions --------------------------------------------------------------------------
 

@@ -73,7 +73,7 @@ class CallSessions(Mapping[str, CallSession]):
         over = [session for session in self._sessions.values() if session.over]
         for session in over[: len(over) - self._settings().max_sessions]:
             del self._sessions[session.id]
-            session.stop_listening()
+            session.close()
             self._store.directory.delete_session(session.id)
 
     def _activate(self, session: CallSession, event: str) -> None:
@@ -138,8 +138,8 @@ class CallSessions(Mapping[str, CallSession]):
 
     async def delete(self, session: CallSession) -> None:
         self.end(session, "deleted")
-        session.stop_listening()
         del self._sessions[session.id]
+        session.close()
         self._functions.forget_session(session.id)
         await self._store.call_log.delete_session(session.id)
         await self._store.directory.delete_session(session.id)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+
+from msgspec import UNSET
 
 from holdfast import errors
 from holdfast.model.call import Item, Preview
 from holdfast.store import Contents
+from holdfast.wire.call_answers import Value
+from holdfast.wire.literal_text import LITERAL_TYPES, MAX_TEXT, format_literal
 
 _MAX_REMEMBERED = 50_000
 
@@ -102,6 +107,17 @@ class ContentCache:
         except errors.ContentDamaged:
             self._recent.pop(cid, None)  # whoever names it next is asked for its bytes
             raise
+
+    async def read_literal(self, value: Value) -> str | None:
+        """The whole value as a Python literal, if it is exactly one and not long."""
+        is_long = value.length is not UNSET and value.length > MAX_TEXT
+        if value.type not in LITERAL_TYPES or value.marker is not UNSET or is_long:
+            return None
+        try:
+            data = await self.data(value.cid)
+        except errors.ContentDamaged:
+            return None
+        return None if data is None else await asyncio.to_thread(format_literal, data)
 
     async def require_data(self, cid: str) -> bytes:
         data = await self.data(cid)

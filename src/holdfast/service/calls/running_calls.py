@@ -55,6 +55,7 @@ class RunningCalls:
         self._completed[record.number] = None
         if completed is not None:
             completed.session.wake()  # somebody may wait for what came of it
+            completed.session.note_change()
         if len(self._completed) > _MAX_REMEMBERED:
             self._completed.popitem(last=False)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast import errors
@@ -128,6 +128,53 @@ class BreakpointSet:
                 self.owners.create(point.id, owner)
             wanted[kept.id] = kept
         return list(wanted.values()), [each for each in wanted.values() if each.id not in before]
+
+    def unite_lines(
+        self, added: Sequence[Breakpoint], owner: str
+    ) -> tuple[list[Breakpoint], list[Breakpoint]]:
+        """Leave an owner one breakpoint for each line of these, which were just added.
+
+        The oldest keeps its id and gets the new fields. Those that are there now, and those that
+        the owner had before and that are gone.
+        """
+        known = self._list_by_line(owner, without={point.id for point in added})
+        kept: dict[str, Breakpoint] = {}
+        dropped = []
+        for point in added:
+            if point.kind != "line":
+                kept[point.id] = point
+                continue
+            here = known.setdefault((point.file, point.line), [point.id])
+            oldest = here[0]
+            if oldest != point.id:
+                self._rename(point, self._all[oldest])
+            dropped += [self.remove(other) for other in here[1:]]
+            del here[1:]
+            kept[oldest] = self._all[oldest]
+        return list(kept.values()), dropped
+
+    def _list_by_line(
+        self, owner: str, without: Container[str]
+    ) -> dict[tuple[str | None, int | None], list[str]]:
+        """The ids of an owner's breakpoints at each line."""
+        known: dict[tuple[str | None, int | None], list[str]] = {}
+        for point in self:
+            is_asked_for = point.kind == "line" and not point.is_until and point.id not in without
+            if is_asked_for and self.owners.owns(owner, point.id):
+                known.setdefault((point.file, point.line), []).append(point.id)
+        return known
+
+    def _rename(self, point: Breakpoint, before: Breakpoint) -> None:
+        """Put a breakpoint in the place of an older one, whose id and hits it gets."""
+        given, is_waiting = self._relative.get(point.id), point.id in self._waiting
+        self.remove(point.id)
+        self._all[before.id] = dataclasses.replace(point, id=before.id, hits=before.hits)
+        self._relative.pop(before.id, None)
+        self._waiting.discard(before.id)
+        if given is not None:
+            self._relative[before.id] = given
+        if is_waiting:
+            self._waiting.add(before.id)
 
     def change(self, breakpoint_id: str, changes: Mapping[str, Any]) -> Breakpoint:
         before = self.get(breakpoint_id)

@@ -60,10 +60,14 @@ class DataBreakpoints:
 
     async def resolve(self, spec: Mapping[str, Any]) -> dict[str, Any]:
         """The fields of a breakpoint, with the data id of what is named."""
-        fields = {key: spec[key] for key in spec if key not in ("name", "frame_id")}
+        where = ("name", "frame_id", "reference")
+        fields = {key: spec[key] for key in spec if key not in where}
         if "name" not in spec:
             return self.add_name(fields)
-        data_id = await self._require(spec["name"], spec.get("frame_id"))
+        reference = spec.get("reference")
+        data_id = await self._require(spec["name"], spec.get("frame_id"), reference)
+        if reference is not None:  # the name alone says too little
+            return self.add_name({**fields, "data_id": data_id})
         return {**fields, "data_id": data_id, "expression": spec["name"]}
 
     def _remember_name(self, data_id: str, name: str) -> None:
@@ -77,9 +81,14 @@ class DataBreakpoints:
         return dict(spec) if name is None else {"expression": name, **spec}
 
     async def _require(
-        self, name: str, frame_id: int | None = None, *, is_until: bool = False
+        self,
+        name: str,
+        frame_id: int | None = None,
+        reference: int | None = None,
+        *,
+        is_until: bool = False,
     ) -> str:
-        info = await self.find(name, frame_id, is_until=is_until)
+        info = await self.find(name, frame_id, reference, is_until=is_until)
         if info.data_id is None:
             raise errors.NotWatchable(
                 f"{name} cannot be watched: {info.message or info.description}", name=name

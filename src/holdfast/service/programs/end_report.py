@@ -16,6 +16,7 @@ from holdfast.wire.described import none_to_unset
 from holdfast.wire.program_answers import (
     ConditionError,
     ProgramStatus,
+    ProgramSummary,
     ThrownException,
     TracebackFrame,
     UnhitBreakpoint,
@@ -152,6 +153,15 @@ class EndReport:
             status.never_hit = unhit
         if failures or is_bad:
             status.condition_errors = failures
+
+    def summarize(self, summary: ProgramSummary) -> None:
+        """Say why it ended in a line, for a list."""
+        session = self._session
+        if session.reason == "detached" or not self._has_run:
+            return
+        summary.signal = _name_signal(session.exit_code)
+        if self._exception is not None:
+            summary.exception_line = " ".join(self.describe_end()["exception"].split())
 
     def describe_end(self) -> dict[str, str]:
         """The same in a few words, for the event."""

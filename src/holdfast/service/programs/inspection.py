@@ -407,6 +407,9 @@ class Inspection:
         answer = SourceText(path, path, "".join(part), first, len(lines))
         if line is not None:
             answer.line = line
+        if self._session.programs.sources.get(path) is not None:
+            last = first + len(part) - 1
+            answer.executable_lines = self._session.breakpoints.list_lines(path, first, last)
         return answer
 
     async def _source_text(self, path: str) -> str:

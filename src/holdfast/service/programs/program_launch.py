@@ -48,6 +48,7 @@ async def launch_program(
         if launch.debug_subprocesses:
             await session.children.open_join_listener()
         await _run(session, launch, place, listener)
+        session.programs.launches.note(session, place)
     except errors.InvalidInput as problem:
         session.launch, session.attached = last
         session.breakpoints.undo_set_before_start()

@@ -22,6 +22,7 @@ from holdfast.model.session_state import State
 from holdfast.service.event_stream import EventStream
 from holdfast.service.new_ids import new_id
 from holdfast.service.programs.breakpoint_profiles import BreakpointProfiles
+from holdfast.service.programs.launch_history import LaunchHistory
 from holdfast.service.programs.program_join import invite_process
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.programs.project_breakpoints import ProjectBreakpoints
@@ -69,6 +70,7 @@ class Programs:
         """The directory of the tickets with which processes join a session."""
         self.projects = ProjectBreakpoints(store.directory)
         self.profiles = BreakpointProfiles(store.directory)
+        self.launches = LaunchHistory(store.directory, self._is_there)
         self.sources = SourceFiles()
         self.tags = Tags()
         self.warden = Warden(self.tags.nonce, signals)
@@ -227,6 +229,10 @@ class Programs:
 
     def all(self) -> list[ProgramSession]:
         return [session for session in self._sessions.values() if not session.expired]
+
+    def _is_there(self, session_id: str) -> bool:
+        session = self._sessions.get(session_id)
+        return session is not None and not session.expired
 
     def find(self, session_id: str) -> ProgramSession | None:
         """The session, which may have expired."""

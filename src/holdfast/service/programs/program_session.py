@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import os
 from collections.abc import Coroutine, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ from holdfast.model.launch import (
 from holdfast.model.process import ProcessFacts
 from holdfast.model.session_state import Kind, State
 from holdfast.model.stop import Stop
+from holdfast.service import hold_titles
 from holdfast.service.holds import hold_fields
 from holdfast.service.programs import hang_report, program_input, status_builder
 from holdfast.service.programs.child_sessions import ChildSessions
@@ -56,6 +58,7 @@ from holdfast.service.settings import Settings
 from holdfast.service.stored_session import StoredSession
 from holdfast.targets.program import launcher
 from holdfast.targets.program.target import Target
+from holdfast.wire.live_messages import SessionProgress
 from holdfast.wire.program_answers import (
     ErrorDetails,
     ExportedSession,
@@ -187,6 +190,11 @@ class ProgramSession(StoredSession):
     def summary(self) -> ProgramSummary:
         return status_builder.build_summary(self)
 
+    def progress(self) -> SessionProgress:
+        progress = super().progress()
+        progress.output = str(self.output.cursor)
+        return progress
+
     async def detail(self, include: Included = NOTHING) -> ProgramDetail:
         answer = await status_builder.build_detail(self, include)
         self.programs.drop_expired(self)
@@ -230,6 +238,7 @@ class ProgramSession(StoredSession):
     def clear_output(self) -> OutputCleared:
         """Forget what was written so far; cursors stay valid."""
         self.output.clear()
+        self.note_change()
         return OutputCleared(str(self.output.cursor))
 
     async def send_input(
@@ -456,6 +465,14 @@ class ProgramSession(StoredSession):
         answer.hold_id = answer.hold_id or hold.id
         return answer
 
+    @property
+    def label(self) -> str | None:
+        target = None if self.launch is None else os.path.basename(self.launch.target)
+        return self.config.name or target
+
+    def title_hold(self, hold: Hold) -> str:
+        return hold_titles.title_stop(hold)
+
     def summarize_hold(self, hold: Hold) -> ProgramHold:
         return ProgramHold(**hold_fields(hold))
 
@@ -569,6 +586,7 @@ class ProgramSession(StoredSession):
 
     async def evaluate(self, request: EvaluateHold, hold_id: str | None = None) -> Variable:
         """The value of an expression in a frame; in a REPL, a statement may be run."""
+        self.stops.require_hold(hold_id)
         return await self.inspection.evaluate(
             request.expression,
             request.frame_id,
@@ -659,6 +677,7 @@ class ProgramSession(StoredSession):
             self.touch()  # its idle time begins when it stops running
         self.state = state
         self.wake()
+        self.note_change()
         self.children.wake_ancestors()
         return True
 

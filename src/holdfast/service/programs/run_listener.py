@@ -88,6 +88,7 @@ class RunListener(TargetListener):
             if kind == "log":
                 self._session.breakpoints.count_hit(place["breakpoint_id"])
             self._session.wake()
+            self._session.note_change()
 
     def on_input_wanted(self) -> None:
         self._pass_on(self._want_input)

@@ -72,15 +72,39 @@ class SessionBreakpoints:
     # -- what clients ask for ---------------------------------------------------------------
 
     async def add(
-        self, specifications: Sequence[Mapping[str, Any]], strict: Iterable[bool] = ()
+        self,
+        specifications: Sequence[Mapping[str, Any]],
+        strict: Iterable[bool] = (),
+        *,
+        replace: bool = False,
     ) -> BreakpointsSet:
-        """Set all of them or none. `strict` says of each whether its file must be there."""
+        """Set all of them or none. `strict` says of each whether its file must be there.
+
+        `replace`: a line has one. What is there already gets the new fields, and keeps its id.
+        """
         points = self.points.add(specifications, strict)
-        for point in points:
-            self._append_event("breakpoint_set", point, REST)
+        if replace:
+            points = self._replace_at_lines(points)
+        else:
+            for point in points:
+                self._append_event("breakpoint_set", point, REST)
         await self._apply(points)
         answers = self._describe(points)
         return BreakpointsSet(answers, len(answers))
+
+    def _replace_at_lines(self, added: Sequence[Breakpoint]) -> list[Breakpoint]:
+        """Let these take the places of those that clients had set at their lines."""
+        before = {point.id: point for point in self.points}
+        kept, dropped = self.points.unite_lines(added, REST)
+        for point in dropped:
+            self._session.event("breakpoint_removed", breakpoint_id=point.id, by=REST)
+        new = {point.id for point in added}
+        for point in kept:
+            if point.id in new:
+                self._append_event("breakpoint_set", point, REST)
+            elif point != before[point.id]:
+                self._append_event("breakpoint_changed", point, REST)
+        return kept
 
     def _describe(self, points: Iterable[Breakpoint]) -> list[BreakpointAnswer]:
         """As they are now: the debugger may have found out more about them."""

@@ -268,6 +268,7 @@ def build_summary(session: ProgramSession) -> ProgramSummary:
         status=session.state.value,
         name=session.config.name,
         created_at=rest.timestamp(session.created_at),
+        pid=session.target.pid if session.target else None,
     )
     fill_state(summary, session)
     _fill_summary(summary, session)
@@ -275,6 +276,10 @@ def build_summary(session: ProgramSession) -> ProgramSummary:
 
 
 def _fill_summary(summary: ProgramSummary, session: ProgramSession) -> None:
+    if session.launch is not None:
+        summary.target = session.launch.target
+    if session.over:
+        session.end_report.summarize(summary)
     if session.parent_id:
         summary.parent_id = session.parent_id
     if session.is_recovered:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from holdfast import errors
@@ -51,6 +52,33 @@ class StopTracker:
         if stop is None:
             raise self._session.wrong_state(f"thread {thread} is not held")
         return stop
+
+    # -- whoever asks about one stop --------------------------------------------------------
+
+    def require_hold(self, hold_id: str | None) -> None:
+        """Raise HoldOver unless this is the hold of the stop that is shown. None: any will do."""
+        now = self.hold.id if self.hold is not None else None
+        if hold_id is not None and hold_id != now:
+            session = self._session
+            raise errors.HoldOver(
+                f"hold {hold_id} is over, or not of this session: it is {session.state.value} now",
+                hold_id=hold_id,
+                current_hold_id=now,
+                session_id=session.id,
+                state=session.state.value,
+                possible=session.list_operations(),
+            )
+
+    @contextlib.contextmanager
+    def reading(self, hold_id: str | None) -> Iterator[None]:
+        """What is read in here is of this hold. It raises HoldOver if that ends meanwhile."""
+        self.require_hold(hold_id)
+        try:
+            yield
+        except errors.HoldfastError:
+            self.require_hold(hold_id)
+            raise
+        self.require_hold(hold_id)
 
     # -- stops come -------------------------------------------------------------------------
 

@@ -18,7 +18,9 @@ from concurrent.futures import Future
 
 from holdfast.model.call import CallRecord
 from holdfast.model.call_batch import CallBatch
+from holdfast.store.interface import Bell
 from holdfast.store.sqlite import value_uses
+from holdfast.store.sqlite.call_arrivals import CallArrivals
 from holdfast.store.sqlite.call_journal import CallJournal, Entry
 from holdfast.store.sqlite.packed_calls import pack_batch
 from holdfast.store.sqlite.queued_rows import (
@@ -49,8 +51,11 @@ _MAX_MOVED = 100
 class CallBuffer:
     """Every method may be called on any thread. `settle` and `wait_for_room` block."""
 
-    def __init__(self, writer: WriterThread, journal: CallJournal, warnings: StoreWarnings) -> None:
+    def __init__(
+        self, writer: WriterThread, journal: CallJournal, warnings: StoreWarnings, bell: Bell
+    ) -> None:
         self._writer = writer
+        self.arrivals = CallArrivals(bell)
         self._journal = journal
         self._journaled = 0  # the last file of the journal whose entries are in `_going`
         self._warnings = warnings
@@ -76,6 +81,7 @@ class CallBuffer:
             self._journal.append(entry)
             self._coming.add_call(record, is_new)
             self._gather()
+        self.arrivals.add((record.number,))
 
     def add_batch(self, batch: CallBatch) -> None:
         packed = pack_batch(batch)
@@ -84,6 +90,7 @@ class CallBuffer:
             self._journal.append(entry)
             self._coming.add_packed(packed)
             self._gather()
+        self.arrivals.add([row[0] for row in packed.rows])
 
     def add_content(self, key: bytes, data: bytes, preview: str) -> None:
         with self._changed:
@@ -166,7 +173,10 @@ class CallBuffer:
             self._journaled = self._journal.end_file()
             self._scheduled = False
         self.is_behind = True
-        self._moved.update(self._going.write(connection))
+        moved = self._going.write(connection)
+        if moved:
+            self.arrivals.add(moved.values())
+        self._moved.update(moved)
         while len(self._moved) > _MAX_MOVED:
             del self._moved[next(iter(self._moved))]
         move_parents(connection, self._moved)

@@ -28,8 +28,8 @@ _STATUS = {
     CallStatus.EXCEPTION: 2,
     CallStatus.LOST: 3,
 }
-_STATUSES = {number: status for status, number in _STATUS.items()}
-_UNKNOWN = Function(0, "?")
+STATUSES = {number: status for status, number in _STATUS.items()}
+UNKNOWN_FUNCTION = Function(0, "?")
 
 _COLUMNS = (
     "id, session, function_id, call_type, status, parent, stack, duration_ns, cids, "
@@ -38,6 +38,12 @@ _COLUMNS = (
 SELECT = f"SELECT {_COLUMNS} FROM calls"
 ONE = f"{SELECT} WHERE id = ?"
 CHILDREN = f"{SELECT} WHERE parent = ? ORDER BY id LIMIT ?"
+# The parameters of the next two are JSON lists of numbers.
+SEVERAL = f"{SELECT} WHERE id IN (SELECT value FROM json_each(?))"
+CHILD_COUNTS = (
+    "SELECT value, (SELECT count(*) FROM (SELECT 1 FROM calls WHERE parent = value LIMIT ?)) "
+    "FROM json_each(?)"
+)
 
 
 @functools.lru_cache(1024)
@@ -137,9 +143,9 @@ def _decode_packed(
     record = CallRecord(
         number=number,
         session_id=session_id(session),
-        function=functions.get(function_id, _UNKNOWN),
+        function=functions.get(function_id, UNKNOWN_FUNCTION),
         call_type=call_type,
-        status=_STATUSES[status],
+        status=STATUSES[status],
         target=unpacked.target,
         args=unpacked.args,
         kwargs=unpacked.kwargs,
@@ -175,9 +181,9 @@ def _decode_plain(
     return CallRecord(
         number=number,
         session_id=session_id(session),
-        function=functions.get(function_id, _UNKNOWN),
+        function=functions.get(function_id, UNKNOWN_FUNCTION),
         call_type=call_type,
-        status=_STATUSES[status],
+        status=STATUSES[status],
         target=cid(document.get("t")),
         args=tuple(every[position] for position in document["a"]),
         kwargs={name: every[position] for name, position in document.get("k", {}).items()},

@@ -31,6 +31,7 @@ SETTINGS = Table("settings", ("key",), 1, "value")
 SESSIONS = Table("sessions", ("id", "kind", "created_at", "updated_at"), 1, "document")
 BREAKPOINTS = Table("breakpoints", ("project", "id", "position"), 2, "document")
 PROFILES = Table("profiles", ("name",), 1, "document")
+LAUNCHES = Table("launches", ("position",), 1, "document")
 EVENTS = Table("events", ("session_id", "seq", "at", "type"), 2, "body")
 
 

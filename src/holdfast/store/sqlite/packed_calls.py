@@ -291,6 +291,17 @@ def _unpack_other(body: bytes) -> UnpackedBody:
     return UnpackedBody(outline, raised, target, args, kwargs, outcome, changed or None, inline)
 
 
+def read_task(body: bytes) -> str | None:
+    """The name of the task that made a call, without reading its values."""
+    flags, count, _argument_count = _BODY.unpack_from(body)
+    if flags & _PLAIN or not flags & _HAS_MORE:
+        return None
+    lengths = struct.unpack_from(f"<{count}I", body, _BODY.size)
+    place = _BODY.size + _LENGTH.size * count + sum(length & ~_BY_CID for length in lengths)
+    task = json.loads(body[place:]).get("ta")
+    return None if task is None else str(task)
+
+
 def _decode_outline(flags: int, argument_count: int, more: bytes) -> CallOutline:
     extra = json.loads(more) if flags & _HAS_MORE else {}
     return CallOutline(

@@ -9,11 +9,13 @@ from typing import Any
 from holdfast.model.call import CallRecord, Function
 from holdfast.model.call_batch import CallBatch
 from holdfast.model.call_query import CallQuery
+from holdfast.model.call_span import CallRange
 from holdfast.store.interface import DroppedCalls
 from holdfast.store.pending_write import PendingWrite
 from holdfast.store.sqlite import call_pruning, call_rows
 from holdfast.store.sqlite.call_buffer import CallBuffer
 from holdfast.store.sqlite.call_row_reader import CallRowReader
+from holdfast.store.sqlite.call_spans import CallSpanReader
 from holdfast.store.sqlite.database import Database
 from holdfast.store.sqlite.document_codec import decode, encode
 from holdfast.store.sqlite.packed_calls import session_number
@@ -27,6 +29,7 @@ class SqliteCallLog:
         self._database = database
         self._buffer = buffer
         self._rows = rows
+        self._spans = CallSpanReader(database, rows.functions)
 
     # -- writing ---------------------------------------------------------------------------------
 
@@ -70,6 +73,14 @@ class SqliteCallLog:
         records = self._rows.read(call_rows.ONE, number)
         return records[0] if records else None
 
+    async def calls(self, numbers: Sequence[int]) -> dict[int, CallRecord]:
+        return await self._database.run(self._calls, numbers)
+
+    def _calls(self, numbers: Sequence[int]) -> dict[int, CallRecord]:
+        self._buffer.settle()
+        rows = self._database.rows(call_rows.SEVERAL, (encode(numbers),))
+        return {record.number: record for record in map(self._rows.decode, rows)}
+
     async def newest(self, query: CallQuery, limit: int) -> list[CallRecord]:
         return await self._database.run(self._newest, query, limit)
 
@@ -87,6 +98,27 @@ class SqliteCallLog:
             if len(children) < limit:
                 children += self._rows.read(call_rows.CHILDREN, parent, limit - len(children))
         return children
+
+    async def count_children(self, parents: Sequence[int], limit: int) -> dict[int, int]:
+        return await self._database.run(self._count_children, parents, limit)
+
+    def _count_children(self, parents: Sequence[int], limit: int) -> dict[int, int]:
+        self._buffer.settle()
+        return dict(self._database.rows(call_rows.CHILD_COUNTS, (limit, encode(parents))))
+
+    async def spans(self, query: CallQuery, limit: int) -> CallRange:
+        return await self._database.run(self._read_spans, query, limit)
+
+    def _read_spans(self, query: CallQuery, limit: int) -> CallRange:
+        self._buffer.settle()
+        return self._spans.read(query, limit)
+
+    @property
+    def arrivals(self) -> int:
+        return self._buffer.arrivals.count
+
+    def arrived_after(self, arrival: int, limit: int) -> list[int] | None:
+        return self._buffer.arrivals.list_after(arrival, limit)
 
     async def functions(self) -> list[tuple[Function, int]]:
         return await self._database.run(self._functions)

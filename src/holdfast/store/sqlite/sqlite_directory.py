@@ -1,4 +1,4 @@
-"""Sessions, breakpoints, profiles and settings in SQLite."""
+"""Sessions, breakpoints, profiles, launches and settings in SQLite."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from holdfast.store.sqlite.database import Database
 from holdfast.store.sqlite.document_codec import decode, decode_object, encode, encode_object
 from holdfast.store.sqlite.document_tables import (
     BREAKPOINTS,
+    LAUNCHES,
     PROFILES,
     SESSIONS,
     SETTINGS,
@@ -144,6 +145,20 @@ class SqliteDirectory:
     def delete_profile(self, name: str) -> PendingWrite:
         return self._database.write_rows("DELETE FROM profiles WHERE name = ?", [(name,)])
 
+    # -- launches --------------------------------------------------------------------------------
+
+    async def launches(self) -> list[Document]:
+        return await self._read(LAUNCHES, "ORDER BY position", _launch)
+
+    def put_launches(self, launches: Sequence[Document]) -> PendingWrite:
+        rows = [(position, encode_object(launch)) for position, launch in enumerate(launches)]
+
+        def replace(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM launches")
+            connection.executemany("INSERT INTO launches (position, document) VALUES (?, ?)", rows)
+
+        return self._database.writer.submit(replace)
+
 
 def _setting(row: Row) -> tuple[str, Any]:
     return check_text(row[0]), decode(row[-1])
@@ -151,6 +166,10 @@ def _setting(row: Row) -> tuple[str, Any]:
 
 def _profile(row: Row) -> tuple[str, Document]:
     return check_text(row[0]), decode_object(row[-1])
+
+
+def _launch(row: Row) -> Document:
+    return decode_object(row[-1])
 
 
 def _breakpoint(row: Row) -> tuple[str, Document]:

@@ -135,11 +135,11 @@ class SqliteStore:
         self._lock = lock
         self._closing = threading.Lock()
         self._database = Database(path, connection, warnings)
-        self._buffer = CallBuffer(self._database.writer, journal, warnings)
+        self.bell = LocalBell()
+        self._buffer = CallBuffer(self._database.writer, journal, warnings, self.bell)
         rows = CallRowReader(self._database, number)
         self.call_log = SqliteCallLog(self._database, self._buffer, rows)
         self.contents = SqliteContents(self._database, self._buffer, rows)
-        self.bell = LocalBell()
         self.feed = SqliteFeed(self._database, self.bell)
         self.directory = SqliteDirectory(self._database)
 

@@ -129,7 +129,7 @@ async def _inspect(
 ) -> AgentReport:
     count = None if request.start is None else _MESSAGES
     query = AgentStateQuery(
-        what=request.what or "all", lane=request.lane, first=request.start, count=count
+        what=request.what or "all", lane=request.lane, first=request.start, count=count, live=True
     )
     shown = await session.inspect(query)
     return await report.build_inspection(shown.state)

@@ -1,0 +1,45 @@
+"""Every view by axe, in dark and light, wide and on a phone."""
+
+from __future__ import annotations
+
+import pytest
+from axe import find_barriers
+from playwright.sync_api import Page, expect
+
+from browsers import PHONE, WIDE
+from page_scene import Scene
+
+VIEWS = {
+    "/": "Waiting for you",
+    "/programs": "Launch",
+    "/programs/{program}": "orders report",
+    "/programs/{program}?tab=console": "orders report",
+    "/calls?session={calls}": "customer 8",
+    "/calls?session={calls}&view=tree": "sell",
+    "/calls?session={calls}&view=flame": "Flame",
+    "/holds/{call_hold}": "customer 9",
+    "/breakpoints": "Shop.sell",
+    "/agents": "shopper",
+    "/agents/{agent}": "Buy tea and cake.",
+    "/agents/compare?left={finished_agent}&right={forked_agent}": "in German, please",
+    "/events": "Events",
+}
+
+
+@pytest.mark.parametrize("address", VIEWS)
+def test_a_view_has_no_barriers_and_fits_a_phone(
+    scene_page: Page, scene: Scene, address: str
+) -> None:
+    page = scene_page
+    page.goto(scene.address(address))
+    expect(page.locator("main").get_by_text(VIEWS[address]).first).to_be_visible()
+    barriers = []
+    for viewport in (WIDE, PHONE):
+        page.set_viewport_size(viewport)
+        page.emulate_media(color_scheme="dark")
+        barriers += find_barriers(page)
+        page.emulate_media(color_scheme="light")
+        barriers += find_barriers(page, only_contrast=True)
+    assert not barriers, "\n".join(barriers)
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= PHONE["width"], "the page scrolls sideways on a phone"
