@@ -110,7 +110,7 @@ def test_a_running_process_is_attached_to_paused_and_let_go(
     page.goto("/programs")
     page.get_by_role("button", name=f"Attach to {running.pid}", exact=True).click()
     expect(page).to_have_url(re.compile("/programs/sess_"))
-    page.get_by_role("button", name="Pause", exact=False).first.click()
+    page.get_by_role("button", name="Pause", exact=True).click()
     expect(page.get_by_label("Source of").locator("[aria-current=true]")).to_be_visible()
     frames = page.get_by_role("list", name="Frames")
     expect(frames.get_by_role("button", name="<module>")).to_be_visible()

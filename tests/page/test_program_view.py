@@ -88,8 +88,8 @@ def test_keys_step_and_what_changed_is_marked_and_what_is_unfolded_stays(
         expect(current_line(page)).to_contain_text("print(")
         expect(page.get_by_label("About this stop")).to_contain_text("total returned 6")
         page.keyboard.press("F11")
-        page.get_by_role("button", name="Step over").click()
-        page.get_by_role("button", name="Continue", exact=False).first.click()
+        page.get_by_role("button", name="Step over", exact=True).click()
+        page.get_by_role("button", name="Continue", exact=True).click()
         expect(value(page, "amount")).to_have_accessible_name(re.compile("amount 0"))
 
 
@@ -239,7 +239,7 @@ def test_a_phone_can_step(page: Page, page_server: Server, project: Path) -> Non
     page.set_viewport_size({"width": 390, "height": 844})
     with opened(page, page_server, project, ORDERS, "add"):
         expect(current_line(page)).to_contain_text("amount += price")
-        button = page.get_by_role("button", name="Step over")
+        button = page.get_by_role("button", name="Step over", exact=True)
         box = button.bounding_box()
         assert box is not None
         assert box["y"] > 600  # by the thumb

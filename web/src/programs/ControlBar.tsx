@@ -49,11 +49,11 @@ export function ControlBar({ program, control, thread, frame, onRemove }: Contro
             aria-keyshortcuts={key}
             onClick={() => control.step(action, action === "continue" ? undefined : thread)}
           >
-            {label} <kbd>{key}</kbd>
+            {label} <kbd aria-hidden="true">{key}</kbd>
           </button>
         ))}
         <button type="button" disabled={!isRunning} aria-keyshortcuts="F6" onClick={pause}>
-          Pause <kbd>F6</kbd>
+          Pause <kbd aria-hidden="true">F6</kbd>
         </button>
         <button type="button" disabled={!program.run} onClick={() => control.send("restart")}>
           Restart

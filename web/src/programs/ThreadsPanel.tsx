@@ -122,19 +122,19 @@ function ThreadRow({ thread, isSelected, isHeld, onSelect, control }: ThreadRowP
         <button
           type="button"
           className="quiet"
-          aria-label={`Continue ${thread.name}`}
+          aria-label={`Run ${thread.name}`}
           onClick={() => control.continueThread(id)}
         >
-          Continue
+          Run
         </button>
       ) : (
         <button
           type="button"
           className="quiet"
-          aria-label={`Pause ${thread.name}`}
+          aria-label={`Hold ${thread.name}`}
           onClick={() => control.pauseThread(id)}
         >
-          Pause
+          Hold
         </button>
       )}
     </li>
