@@ -49,11 +49,17 @@ export function ControlBar({ program, control, thread, frame, onRemove }: Contro
             aria-keyshortcuts={key}
             onClick={() => control.step(action, action === "continue" ? undefined : thread)}
           >
-            {label} <kbd aria-hidden="true">{key}</kbd>
+            {label}{" "}
+            <span aria-hidden="true">
+              <kbd>{key}</kbd>
+            </span>
           </button>
         ))}
         <button type="button" disabled={!isRunning} aria-keyshortcuts="F6" onClick={pause}>
-          Pause <kbd aria-hidden="true">F6</kbd>
+          Pause{" "}
+          <span aria-hidden="true">
+            <kbd>F6</kbd>
+          </span>
         </button>
         <button type="button" disabled={!program.run} onClick={() => control.send("restart")}>
           Restart
