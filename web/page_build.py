@@ -58,7 +58,7 @@ def _list_sources() -> Iterator[Path]:
 
 
 def build_page() -> None:
-    """Install what the lock file names, build, and replace the old page in one move."""
+    """Install what the lock file names, build, and put the result in the place of the old page."""
     node, npm = find_node()
     path = f"{Path(node).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     env = {**os.environ, "PATH": path, "CI": "1"}
@@ -69,7 +69,8 @@ def build_page() -> None:
         command = [node, str(vite), "build", "--logLevel", "warn"]
         _run(command, {**env, "HOLDFAST_PAGE_OUTPUT": str(output)})
         (output / _STAMP.name).write_text(compute_stamp())
-        shutil.rmtree(BUILT, ignore_errors=True)
+        if BUILT.exists():
+            os.replace(BUILT, Path(folder) / "old")  # it goes with the folder
         os.replace(output, BUILT)
     PROBLEM.unlink(missing_ok=True)
 

@@ -5,6 +5,7 @@
     │   ├── UnusablePath  InvalidLine  InvalidCondition  InvalidHitCondition  InvalidLogMessage
     │   ├── InvalidPlace  InvalidTarget  ModuleMissing
     │   ├── ProgramSyntaxError  InterpreterMissing  AttachFailed  UnknownSetting  NotAllowed
+    │   ├── SessionNotBegun
     │   ├── EvaluationFailed  AssignmentFailed
     │   ├── InvalidFilter  InvalidDecision  InvalidCallBreakpoint  InvalidAgentBreakpoint
     │   ├── InvalidAgentRule  InvalidProjectFile
@@ -143,6 +144,16 @@ class InterpreterMissing(InvalidInput):
     code = "LAUNCH_INTERPRETER_NOT_FOUND"
     short = "interpreter_not_found"
     default_hint = "Give `python_path` (an executable) or `venv` (a directory with bin/python)."
+
+
+class SessionNotBegun(InvalidInput):
+    """A command that was to start an agent, and ended without a session."""
+
+    code = "LAUNCH_NO_SESSION"
+    short = "no_session"
+    default_hint = (
+        "`stderr` in the details says why. The agent has to call `holdfast.bridge.start`."
+    )
 
 
 class AttachFailed(InvalidInput):

@@ -216,3 +216,12 @@ def test_a_call_whose_messages_cannot_be_edited_does_not_run_unedited(tmp_path: 
         pytest.raises(ValueError, match="cannot be edited"),
     ):
         ask(fork)
+
+
+def test_a_fork_whose_changes_are_gone_does_not_run(tmp_path: Path) -> None:
+    loop, gone = record_loop(tmp_path), str(tmp_path / "gone.json")
+    with (
+        pytest.raises(ValueError, match="what this fork changes cannot be read"),
+        open_bridge(tmp_path, REPLAY=loop.home.id, FORK_AT="1", FORK_EDITS_FILE=gone),
+    ):
+        pass

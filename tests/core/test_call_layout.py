@@ -78,3 +78,27 @@ def test_no_two_calls_of_a_lane_overlap_at_one_depth(
     ):
         assert taken.get((lane, depth), 0) <= start
         taken[lane, depth] = float("inf") if duration is None else start + duration
+
+
+@given(
+    st.lists(st.tuples(st.none() | st.integers(0, 400), st.integers(-1, 90)), max_size=300),
+    st.integers(0, 200),
+)
+def test_many_that_overlap_are_each_put_into_the_first_free_row(
+    calls: list[tuple[int | None, int]], waiting: int
+) -> None:
+    """The same as looking at every row in turn, which takes long."""
+    lengths = [None] * waiting + [duration for duration, _parent in calls]
+    parents = [None] * waiting + [None if parent < 0 else parent for _duration, parent in calls]
+    spans = build_spans(
+        *((start, length, parents[start], 0) for start, length in enumerate(lengths))
+    )
+    rows: list[float] = []
+    depths: dict[int | None, int] = {}
+    for start, length in enumerate(lengths):
+        depth = depths.get(parents[start], -1) + 1
+        while depth < len(rows) and rows[depth] > start:
+            depth += 1
+        rows[depth:] = [float("inf") if length is None else start + length, *rows[depth + 1 :]]
+        depths[start] = depth
+    assert find_depths(spans) == [depths[start] for start in range(len(lengths))]

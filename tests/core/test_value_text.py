@@ -58,3 +58,10 @@ def test_a_bare_word_is_told_to_want_quotes() -> None:
     with pytest.raises(NotAValue) as caught:
         parse_text(" green tea ")
     assert caught.value.hint.startswith("If it is text, put it in quotes: 'green tea'. ")
+
+
+def test_a_long_literal_is_refused_and_json_may_be_longer() -> None:
+    text = "[" + "1, " * 50_000 + "2]"
+    assert len(parse_text(text)) == 50_001  # it is JSON, too
+    with pytest.raises(NotAValue):
+        parse_text(text.replace("[", "(").replace("]", ")"))

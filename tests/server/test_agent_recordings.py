@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -253,6 +254,113 @@ def test_what_a_killed_agent_left_is_unfinished(server: Server) -> None:
         assert shown["turns"][0]["tools"][0]["status"] == "unfinished"
 
 
+def write_recording(server: Server, events: list[tuple[str, dict[str, Any]]]) -> str:
+    """A session whose events somebody else wrote."""
+    home = AgentsDirectory(agents_of(server)).home(f"by_hand_{time.time_ns()}")
+    home.path.mkdir(parents=True)
+    home.events.write_text("")
+    append_events(home.events, [("session_start", {"version": 1, "name": "by hand"}), *events])
+    home.write_metadata({"id": home.id, "name": "by hand", "argv": [sys.executable, "-c", ""]})
+    wait_for_event(server, home.id, len(events) + 1)
+    return home.id
+
+
+def append_events(path: Path, events: list[tuple[str, dict[str, Any]]]) -> None:
+    number = path.read_bytes().count(b"\n")
+    with path.open("a") as file:
+        for seq, (kind, data) in enumerate(events, number + 1):
+            file.write(json.dumps({"seq": seq, "type": kind, "data": data}) + "\n")
+
+
+def wait_for_event(server: Server, session_id: str, number: int) -> None:
+    def look() -> bool:
+        answer = server.http.get(f"/sessions/{session_id}")
+        return answer.status_code == 200 and answer.json()["last_event"] >= number
+
+    wait_until(look, f"event {number} of {session_id}")
+
+
+def build_call(iteration: int, *messages: Any) -> tuple[str, dict[str, Any]]:
+    return "api_request", {"iteration": iteration, "model": "m", "messages": list(messages)}
+
+
+def build_tool(tool_id: Any, iteration: int = 1, **fields: Any) -> tuple[str, dict[str, Any]]:
+    data = {"toolId": tool_id, "name": "t", "iteration": iteration, "input": {}, **fields}
+    return "tool_call_start", data
+
+
+ODD_EVENTS = [
+    *(build_call(1, {"role": "user", "content": "x"}), build_tool(None)),
+    ("lane_start", {"lane": "inner"}),  # it has no `within`, and that tool no id
+    ("api_response", {"iteration": [1], "content": "lost"}),
+    ("api_response", {"iteration": 1, "content": "said"}),
+    build_call(2, {"role": "user", "content": "y"}),
+]
+
+
+def test_an_odd_event_does_not_hide_the_others(server: Server) -> None:
+    session_id = write_recording(server, ODD_EVENTS)
+    for query in ("", "", f"at={len(ODD_EVENTS) + 1}"):
+        shown = get_conversation(server, session_id, query)
+        assert [turn["iteration"] for turn in shown["turns"]] == [1, 2]
+        assert shown["turns"][0]["answer"]["text"] == "said"
+        assert [tool["subagents"] for tool in shown["turns"][0]["tools"]] == [[]]
+
+
+def test_ids_that_are_no_texts_do_no_harm(server: Server) -> None:
+    events = [
+        *(build_call(1, {"role": "user", "content": "x"}), build_tool([1]), build_tool({"a": 1})),
+        build_tool("inner", within=[1]),
+        ("tool_call_end", {"toolId": [1]}),
+    ]
+    one, other = (write_recording(server, events) for _ in range(2))
+    error = fork(server, one, expect=400, at=9)["error"]
+    assert "at is from 0" in error["hint"]
+    compared = server.get(f"/api/agents/compare?left={one}&right={other}")
+    assert (compared["equal"], compared["total_steps"]) == (True, 4)
+    [turn] = get_conversation(server, one)["turns"]
+    assert [tool["tool_id"] for tool in turn["tools"]] == ["[1]", "{'a': 1}", "inner"]
+
+
+def test_another_recording_in_its_place_is_read_from_its_beginning(server: Server) -> None:
+    events = [build_call(1, {"role": "user", "content": "x" * 5000})]
+    session_id = write_recording(server, events)
+    assert len(get_conversation(server, session_id)["turns"]) == 1
+    home = AgentsDirectory(agents_of(server)).home(session_id)
+    new = home.path / "new"
+    append = [build_call(number, {"role": "user", "content": "y" * 5000}) for number in range(1, 9)]
+    new.write_text("")
+    append_events(new, [("session_start", {"version": 1}), *append])
+    new.replace(home.events)
+    wait_for_event(server, session_id, 9)
+    shown = get_conversation(server, session_id)
+    assert [turn["messages"][0]["text"][0] for turn in shown["turns"]] == ["y"] * 8
+
+
+def test_one_large_turn_does_not_make_a_large_answer(server: Server) -> None:
+    messages = [{"role": "user", "content": f"{number} " + "x" * 30_000} for number in range(500)]
+    tools = [build_tool(str(number), input="y" * 30_000) for number in range(300)]
+    session_id = write_recording(server, [build_call(1, *messages)])
+    body = server.http.get(f"/sessions/{session_id}/conversation")
+    assert len(body.content) < 5_000_000
+    [turn] = body.json()["turns"]
+    assert turn["left_out"] == 500 - len(turn["messages"]) > 0
+    assert turn["messages"][-1]["text"].startswith("499 ")
+    session_id = write_recording(server, [build_call(1), *tools])
+    body = server.http.get(f"/sessions/{session_id}/conversation?max_chars=4000000")
+    assert len(body.content) < 5_000_000
+    [turn] = body.json()["turns"]
+    assert (turn["left_out"], turn["tools"][-1]["tool_id"]) == (300 - len(turn["tools"]), "299")
+
+
+def test_variables_do_not_make_a_large_answer(server: Server) -> None:
+    events = [
+        ("variable_set", {"key": str(number), "value": "v" * 20_000}) for number in range(200)
+    ]
+    session_id = write_recording(server, events)
+    assert len(server.http.get(f"/sessions/{session_id}/conversation").content) < 2_000_000
+
+
 # -- messages and state ---------------------------------------------------------------------------
 
 
@@ -268,6 +376,25 @@ def test_all_messages_of_a_step_are_given(server: Server) -> None:
     assert "has 3 of them" in error["hint"]
     error = server.get(f"/sessions/{session_id}/messages?iteration=1&lane=b", expect=400)["error"]
     assert "main" in error["hint"]
+
+
+def test_many_messages_are_given_in_pages(server: Server) -> None:
+    messages = [{"role": "user", "content": f"{number} " + "x" * 60_000} for number in range(150)]
+    session_id = write_recording(server, [build_call(1, *messages)])
+    path = f"/sessions/{session_id}/messages?iteration=1"
+    body = server.http.get(path)
+    assert len(body.content) < 10_000_000
+    page = body.json()
+    assert (page["first"], page["total"], page["has_more"]) == (0, 150, True)
+    found = list(page["messages"])
+    while page["has_more"]:
+        page = server.get(f"{path}&first={len(found)}")
+        found += page["messages"]
+    assert [json.loads(message["json"]) for message in found] == messages
+    page = server.get(f"{path}&first=10&count=2")
+    assert [message["text"].split()[0] for message in page["messages"]] == ["10", "11"]
+    page = server.get(f"{path}&first=9000000000000000000")
+    assert (page["messages"], page["has_more"]) == ([], False)
 
 
 def test_the_system_prompt_is_given_wherever_it_is(server: Server) -> None:
@@ -416,14 +543,15 @@ def _is_gone(process: psutil.Process) -> bool:
 def test_a_command_that_starts_no_session_is_shown_with_what_it_printed(server: Server) -> None:
     parent = record_program(server)
     words = [sys.executable, "-c", "import sys; print('at work'); sys.exit('no such model')"]
-    error = fork(server, parent, expect=500, at=1, command=words)["error"]
-    assert error["code"] == "LAUNCH_FAILED"
+    error = fork(server, parent, expect=400, at=1, command=words)["error"]
+    assert error["code"] == "LAUNCH_NO_SESSION"
     assert "started no session" in error["message"]
     assert error["details"]["stderr"] == "no such model\n"
     assert error["details"]["stdout"] == "at work\n"
     assert error["details"]["exit_code"] == 1
-    error = fork(server, parent, expect=500, at=1, command=["/no/such/agent"])["error"]
+    error = fork(server, parent, expect=400, at=1, command=["/no/such/agent"])["error"]
     assert "cannot be started" in error["message"]
+    assert (error["code"], error["details"]["field"]) == ("FILE_NOT_FOUND", "command")
 
 
 def test_an_agent_that_takes_its_time_is_starting(server: Server, tmp_path: Path) -> None:

@@ -104,6 +104,8 @@ def test_a_cursor_of_another_server_says_that_calls_were_missed(tmp_path: Path) 
     try:
         page = second.get(f"/api/calls?after={cursor}")
         assert (page["calls"], page["missed"]) == ([], True)
+        # That is news: nobody has to wait for it.
+        assert second.get(f"/api/calls?after={cursor}&wait=100")["missed"] is True
         assert second.get(f"/api/calls?after={page['next']}")["missed"] is False
     finally:
         second.stop()

@@ -67,7 +67,15 @@ def test_its_files_may_be_kept_because_their_names_have_their_hash(server: Serve
 
 
 @pytest.mark.parametrize(
-    "path", ["/assets/none.js", "/assets/", "/assets/%2e%2e/index.html", "/assets/..%2f..%2fapp.py"]
+    "path",
+    [
+        "/assets/none.js",
+        "/assets/",
+        "/assets/%2e%2e/index.html",
+        "/assets/..%2f..%2fapp.py",
+        "/assets/%00",
+        f"/assets/{'a' * 300}",
+    ],
 )
 def test_only_its_own_files_are_served(server: Server, path: str) -> None:
     assert server.http.get(path).status_code == 404

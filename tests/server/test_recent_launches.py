@@ -76,6 +76,12 @@ def test_values_of_the_environment_and_of_stdin_are_not_remembered(
     assert "tea-and-cake" not in str(launch)
 
 
+def test_a_command_line_that_has_a_secret_is_not_remembered(own: Server) -> None:
+    with own.session() as session:
+        session.launch(COUNTER, args=["--password=tea-and-cake-1"])
+    assert list_launches(own) == []
+
+
 def test_the_newest_is_first_and_each_program_is_there_once(own: Server) -> None:
     with own.session() as session:
         session.launch(COUNTER)

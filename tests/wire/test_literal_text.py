@@ -58,3 +58,11 @@ def test_what_is_no_pickle_or_refers_to_itself_has_none() -> None:
     assert format_literal(pickle.dumps(loop)) is None
     assert format_literal(b"nonsense") is None
     assert format_literal(b"") is None
+
+
+def test_a_value_that_contains_another_again_and_again_is_not_written_out() -> None:
+    value: list[Any] = []
+    for _ in range(40):
+        value = [value, value]
+    assert format_literal(pickle.dumps(value)) is None
+    assert format_literal(pickle.dumps([[1]] * 3)) == "[[1], [1], [1]]"

@@ -7,6 +7,7 @@ import { holdsQuery, sessionsQuery } from "./api/queries";
 import icon from "./icon.svg";
 import { useEventStore } from "./live/event-store";
 import { CommandProvider, useCommand, useCommandList } from "./ui/commands";
+import { KeyHint } from "./ui/parts";
 import { applyTheme, nextTheme, readTheme } from "./ui/theme";
 
 const CommandPalette = lazy(() =>
@@ -68,7 +69,7 @@ function TopBar() {
       </nav>
       <ConnectionState />
       <button type="button" className="quiet" onClick={() => setDialog("palette")}>
-        Commands <kbd>ctrl+k</kbd>
+        Commands <KeyHint of="ctrl+k" />
       </button>
       <button type="button" className="quiet" onClick={() => setDialog("keys")} aria-label="Show all keys">
         <kbd>?</kbd>

@@ -167,11 +167,22 @@ def _read_edits() -> dict[str, Any]:
     """What a fork changes: in a variable, or in the file that another names if it is long."""
     text = os.environ.get("HOLDFAST_FORK_EDITS")
     if not text and (path := os.environ.get("HOLDFAST_FORK_EDITS_FILE")):
-        text = Path(path).read_text(encoding="utf-8")
+        text = _read_edits_file(path)
     edits = json.loads(text or "{}")
     if not isinstance(edits, dict):
         raise ValueError(f"HOLDFAST_FORK_EDITS is an object, not {text!r:.100}")
     return edits
+
+
+def _read_edits_file(path: str) -> str:
+    """Without it, the agent would run as if nothing was to be changed: so it does not."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise ValueError(
+            f"HOLDFAST_FORK_EDITS_FILE: what this fork changes cannot be read: {problem}. Whoever "
+            "started the fork has ended or has given it up: fork again"
+        ) from None
 
 
 def _close_all() -> None:

@@ -6,14 +6,13 @@ it needs. Both raise the error that the decider sees, and change nothing.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Mapping
 from typing import Any
 
 from holdfast.errors import InvalidDecision, WrongState
 from holdfast.model.decision import ROLES, Action, Field, Moment, Shape, action_at, names_at
 from holdfast.model.hold import Hold
-from holdfast.model.value_text import NotAValue, parse_text
+from holdfast.model.value_text import NotAValue, parse_literal, parse_text
 
 _PYTHON_TYPES: Mapping[Shape, type | tuple[type, ...]] = {
     Shape.TEXT: str,
@@ -116,7 +115,7 @@ def _unwrap(name: str, value: Any, field: Field, action: Action) -> Any:
         return value["value"]
     if isinstance(value, dict) and list(value) == ["literal"]:
         try:
-            return ast.literal_eval(str(value["literal"]))
+            return parse_literal(str(value["literal"]))
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             raise _invalid(name, "its literal is not a Python literal", action) from None
     if field.shape is Shape.OBJECT:

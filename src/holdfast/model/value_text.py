@@ -9,7 +9,9 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-MAX_TEXT = 1_000_000
+MAX_LITERAL = 100_000
+"""Characters. Python parses some longer ones slowly; JSON may be as long as `MAX_JSON`."""
+MAX_JSON = 1_000_000
 _SHOWN = 100
 _WORD = re.compile(r"[^\W\d][\w .,-]*")
 _KINDS = (
@@ -35,9 +37,7 @@ def parse_text(text: str, *, is_json: bool = False) -> Any:
 
     The two differ in escapes within quotes alone. Raises NotAValue if it is neither.
     """
-    if len(text) > MAX_TEXT:
-        raise NotAValue(text)
-    for parse in (_parse_json, _parse_literal) if is_json else (_parse_literal, _parse_json):
+    for parse in (_parse_json, parse_literal) if is_json else (parse_literal, _parse_json):
         is_value, value = _try(parse, text.strip())
         if is_value:
             return value
@@ -51,13 +51,18 @@ def _try(parse: Callable[[str], Any], text: str) -> tuple[bool, Any]:
         return False, None
 
 
-def _parse_literal(text: str) -> Any:
+def parse_literal(text: str) -> Any:
+    """The value of a Python literal. Raises what `ast.literal_eval` raises."""
+    if len(text) > MAX_LITERAL:
+        raise ValueError(f"longer than {MAX_LITERAL} characters")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # such as that of an unknown escape
         return ast.literal_eval(text)
 
 
 def _parse_json(text: str) -> Any:
+    if len(text) > MAX_JSON:
+        raise ValueError(f"longer than {MAX_JSON} characters")
     return json.loads(text, parse_constant=_refuse_constant)
 
 

@@ -37,6 +37,7 @@ _OWN_VARIABLES = (
     "HOLDFAST_AGENT_PARENT",
     "HOLDFAST_TOKEN",
 )
+_EDITS_SUFFIX = ".edits.json"
 
 
 class CannotRerun(ValueError):
@@ -123,15 +124,20 @@ class Rerun:
         )
 
     @contextlib.contextmanager
-    def give_edits(self) -> Iterator[dict[str, str]]:
+    def give_edits(self, folder: Path | None = None) -> Iterator[dict[str, str]]:
         """The variable that tells the agent what to change: in a file, for it may be long.
 
-        The agent reads it when its session begins.
+        The agent reads it when its session begins. The file is in this folder, or else where
+        temporary files are; nobody else can read it.
         """
         if not self.edits:
             yield {}
             return
-        with tempfile.NamedTemporaryFile("w", suffix=".json", encoding="utf-8") as file:
+        if folder is not None:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(
+            "w", suffix=_EDITS_SUFFIX, dir=folder, encoding="utf-8"
+        ) as file:
             json.dump(self.edits, file)
             file.flush()
             yield {"HOLDFAST_FORK_EDITS_FILE": file.name}
@@ -173,6 +179,13 @@ class Rerun:
             report["message"] = f"it made no live model call after iteration {self.fork_at}"
             report["edited"] = False
         return report
+
+
+def remove_left_edits(folder: Path) -> None:
+    """The files of a server that was killed: they hold whole conversations."""
+    for path in folder.glob(f"*{_EDITS_SUFFIX}"):
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 # -- its command ----------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ any of its events.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from holdfast.model.agent_events import MAIN, EventData, RecordedEvent
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.lane_tree import LaneTree
+from holdfast.recording.placed_data import read_data
 from holdfast.recording.recording_state import (
     MODEL,
     RecordedCall,
@@ -25,6 +27,7 @@ from holdfast.recording.recording_state import (
 from holdfast.recording.run_totals import RunTotals
 from holdfast.wire.message_text import SYSTEM_ARGUMENTS, SYSTEM_ROLES
 
+log = logging.getLogger(__name__)
 RUNNING, HELD, DONE, FAILED = "running", "held", "done", "error"
 CANCELLED, DENIED, FAKED, UNFINISHED = "cancelled", "denied", "faked", "unfinished"
 
@@ -42,14 +45,16 @@ class ConversationCall:
     lanes: list[str] = field(default_factory=list)
     """Of a tool: the agents that began inside it."""
 
-    @property
-    def data(self) -> EventData:
+    def read_data(self) -> EventData:
         """The fields of the event that began it, or that says that it is held."""
-        return self.began["data"] if self.call is None else self.call.request
+        return read_data(self.began["data"] if self.call is None else self.call.request)
 
-    @property
-    def outcome(self) -> EventData:
-        return {} if self.call is None else self.call.outcome
+    def read_outcome(self) -> EventData:
+        """The fields of what came of it."""
+        if self.call is None:
+            return {}
+        ended = {} if self.call.ended is None else read_data(self.call.ended["data"])
+        return {**read_data(self.call.result), **ended}
 
     @property
     def has_ended(self) -> bool:
@@ -61,9 +66,9 @@ class ConversationCall:
 
     def find_status(self, is_over: bool) -> str:
         """`is_over`: nothing more will come, because the agent has ended."""
-        outcome = self.outcome
-        if not self.has_ended:
+        if self.call is None or self.call.ended is None:
             return UNFINISHED if is_over else HELD if self.is_held else RUNNING
+        outcome = self.call.outcome
         if outcome.get("cancelled") or outcome.get("abandoned"):
             return CANCELLED
         if outcome.get("denied"):
@@ -99,11 +104,22 @@ class Conversation:
         self.variables: dict[str, Any] = {}
         """Those that the debugger set: their bodies."""
         self.last_seq = 0
+        self.skipped = 0
+        """How many events could not be taken."""
         self._tree = LaneTree()
         self._latest: dict[tuple[str, int], Turn] = {}
         self._tools: dict[str, ConversationCall] = {}
 
     def take(self, event: RecordedEvent) -> None:
+        """Anybody may have written the event: one that makes no sense is left out."""
+        try:
+            self._take(event)
+        except Exception:
+            if not self.skipped:
+                log.warning("event %s of a recording is left out", seq_of(event), exc_info=True)
+            self.skipped += 1
+
+    def _take(self, event: RecordedEvent) -> None:
         self.last_seq = seq_of(event) or self.last_seq
         changed = self.state.take(event)
         self.totals.take(event, changed)
@@ -114,9 +130,10 @@ class Conversation:
             self._begin(changed, place.depth)
         elif isinstance(changed, RecordedStop) and changed.began is event:
             self._hold(changed, place.depth)
-        elif event["type"] == "lane_start" and str(data.get("within")) in self._tools:
-            lanes = self._tools[str(data["within"])].lanes
-            lanes += [lane_of(data)] if lane_of(data) not in lanes else []
+        elif event["type"] == "lane_start" and data.get("within") is not None:
+            tool = self._tools.get(str(data["within"]))
+            if tool is not None and lane_of(data) not in tool.lanes:
+                tool.lanes.append(lane_of(data))
         elif event["type"] == "variable_set":
             self.variables[str(data.get("key"))] = data.get("value")
 

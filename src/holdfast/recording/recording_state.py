@@ -50,7 +50,7 @@ class RecordedCall:
         self.iteration = _whole_number(request.get("iteration"))
         """Of a model call, its number in its lane; of a tool, that of the one that asked for it."""
         self.name = str(request.get("model" if self.kind == MODEL else "name") or "")
-        self.tool_id: str | None = request.get("toolId")
+        self.tool_id = _optional_text(request.get("toolId"))
 
     @property
     def request(self) -> EventData:
@@ -65,8 +65,7 @@ class RecordedCall:
     @property
     def within(self) -> str | None:
         """The id of the tool that made the call, when that was not the loop itself."""
-        found: str | None = self.request.get("within")
-        return found
+        return _optional_text(self.request.get("within"))
 
     def __str__(self) -> str:
         return f"{self.kind} {self.name}".rstrip()
@@ -450,6 +449,10 @@ def read_events(tail: Tail) -> Iterator[RecordedEvent]:
 
 def _whole_number(value: Any) -> int:
     return value if isinstance(value, int) else 0
+
+
+def _optional_text(value: Any) -> str | None:
+    return None if value is None else str(value)
 
 
 def _object(value: Any) -> EventData:

@@ -6,7 +6,7 @@ steps that the other lacks, the steps after them stand beside each other again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import zip_longest
@@ -39,13 +39,16 @@ class AlignedStep:
     detail: str = ""
 
 
-def align_runs(left: ComparedRun, right: ComparedRun) -> list[AlignedStep]:
-    """All steps, in the order of the left run."""
+def align_runs(
+    left: ComparedRun, right: ComparedRun, check: Callable[[], None] = lambda: None
+) -> list[AlignedStep]:
+    """All steps, in the order of the left run. `check` raises if that is wanted no more."""
     lanes_a, lanes_b = leave_out_inner_steps(left, right), leave_out_inner_steps(right, left)
     placed: list[tuple[int, AlignedStep]] = []
     for lane in dict.fromkeys([*lanes_a, *lanes_b]):
         place = 0
         for step in _align_lane(lane, lanes_a.get(lane, []), lanes_b.get(lane, [])):
+            check()
             if step.left is not None:
                 place = max(place, seq_of(step.left.call.began))
             placed.append((place, step))

@@ -262,7 +262,7 @@ def leave_out_inner_steps(run: ComparedRun, other: ComparedRun) -> dict[str, lis
     )
     inner: set[int] = set()
     for step in steps_by_time:
-        if step.call.request.get("within") in outer:
+        if step.call.within is not None and step.call.within in outer:
             inner.add(id(step))
             outer.add(step.call.tool_id or "")
     kept = {
@@ -357,7 +357,9 @@ def compare_steps(one: Step | None, other: Step | None) -> tuple[int, str, str] 
         return began, "request", f"{one.call} is asked for something else: {detail}"
     if one.may_be_changed or other.may_be_changed:
         ran_with = [step.asked if step.ran_with is None else step.ran_with for step in (one, other)]
-        if agent_lines.loose_key(ran_with[0]) != agent_lines.loose_key(ran_with[1]):
+        if ran_with[0] != ran_with[1] and agent_lines.loose_key(
+            ran_with[0]
+        ) != agent_lines.loose_key(ran_with[1]):
             detail = describe_difference(*ran_with)
             return began, "decision", f"{one.call} ran with another input: {detail}"
     ended = min(seq_of(step.call.ended or step.call.began) for step in (one, other))

@@ -156,7 +156,7 @@ class _Follower:
             return
         session = self._find(session_id)
         if session is None or session.expired:
-            body.gone.append(session_id)
+            body.gone.append(session_id)  # of whatever kind it was, which is not known any more
         elif self._wanted.kinds is None or session.kind.value in self._wanted.kinds:
             body.sessions[session_id] = session.progress()
 

@@ -241,7 +241,10 @@ class AgentRerunAnswer(msgspec.Struct, kw_only=True):
 
     status: Annotated[
         str,
-        Meta(description="`started`, or `starting` if its session had not begun in time."),
+        Meta(
+            description="`started`, or `starting` if its session had not begun in time: it has a "
+            "minute more to begin, and is ended then."
+        ),
     ]
     parent: Annotated[str, Meta(description="The session whose recording it begins from.")]
     run: Annotated[str, Meta(description="The id of this run: the `run` of its session.")]
@@ -250,7 +253,12 @@ class AgentRerunAnswer(msgspec.Struct, kw_only=True):
         str | None, Meta(description="The new session; null while it is `starting`.")
     ]
     warnings: Annotated[
-        list[str], Meta(description="What it does that may surprise: about side effects.")
+        list[str],
+        Meta(
+            description="What it does that may surprise: about side effects, and a session that "
+            "has not begun. The agent runs already; `POST …/fork` with `hold` stops it at its "
+            "first live model call."
+        ),
     ]
 
 

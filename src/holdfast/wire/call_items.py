@@ -5,7 +5,6 @@ Bytes are checked against their content id as they come in, and never loaded.
 
 from __future__ import annotations
 
-import ast
 import base64
 import binascii
 import hashlib
@@ -17,7 +16,7 @@ import orjson
 
 from holdfast.errors import BodyTooLarge, CidMismatch, InvalidDecision, InvalidInput
 from holdfast.model.call import PARAMETER_KINDS, Item, Parameter, Parameters, Preview
-from holdfast.model.value_text import NotAValue, parse_text
+from holdfast.model.value_text import NotAValue, parse_literal, parse_text
 from holdfast.wire import pickle_viewer
 
 MAX_ITEMS = 10_000
@@ -25,7 +24,6 @@ MAX_NAME = 1000
 MAX_PARAMETERS = 500
 MAX_PREVIEW = 16 * 1024
 _CID = re.compile(r"[0-9a-f]{64}")
-_MAX_LITERAL = 100_000
 _PICKLE_PROTOCOL = 4
 
 
@@ -186,10 +184,10 @@ def _parse_text(text: Any, where: str) -> Any:
 
 
 def _parse_literal(text: Any, where: str) -> Any:
-    if not isinstance(text, str) or len(text) > _MAX_LITERAL:
+    if not isinstance(text, str):
         raise InvalidDecision(f"{where}.literal: a Python literal is expected", field=where)
     try:
-        return ast.literal_eval(text.strip())
+        return parse_literal(text.strip())
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         raise InvalidDecision(
             f"{where}: not a Python literal: {text[:100]!r}",

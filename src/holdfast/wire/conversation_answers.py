@@ -165,6 +165,13 @@ class ConversationTurn(msgspec.Struct, kw_only=True):
         ConversationAnswer | None, Meta(description="The answer; null before it is there.")
     ]
     tools: Annotated[list[ConversationTool], Meta(description="The tools, in their order.")]
+    left_out: Annotated[
+        int | UnsetType,
+        Meta(
+            description="How many of its messages and tools are missing here, the first ones, "
+            "because it is too large for one answer."
+        ),
+    ] = UNSET
     decision: Annotated[
         RecordedDecision | UnsetType, Meta(description="What was decided about the model call.")
     ] = UNSET
@@ -235,7 +242,8 @@ class RunConversation(msgspec.Struct, kw_only=True):
     totals: Annotated[ConversationTotals, Meta(description="What it came to by then.")]
     held: Annotated[list[ConversationHold], Meta(description="What waited for a decision then.")]
     variables: Annotated[
-        dict[str, str], Meta(description="Variables that the debugger set, as JSON.")
+        dict[str, str],
+        Meta(description="Variables that the debugger set, as JSON; a million characters at most."),
     ]
 
 
@@ -258,7 +266,7 @@ class StepMessage(msgspec.Struct, kw_only=True):
 
 
 class StepMessages(msgspec.Struct, kw_only=True):
-    """All messages that a model call was given."""
+    """The messages that a model call was given."""
 
     session_id: Annotated[str, Meta(description="The session.")]
     lane: Annotated[str, Meta(description=_LANE)]
@@ -273,7 +281,12 @@ class StepMessages(msgspec.Struct, kw_only=True):
     system: Annotated[
         SystemPromptText | None, Meta(description="The system prompt; null if none is recorded.")
     ]
+    first: Annotated[int, Meta(description="Which message the first of `messages` is, from 0 on.")]
     messages: Annotated[list[StepMessage], Meta(description="The messages, in their order.")]
+    total: Annotated[int, Meta(description="How many messages the call was given.")]
+    has_more: Annotated[
+        bool, Meta(description="Whether there are messages after these: ask with a later `first`.")
+    ]
     settings_json: Annotated[
         str | UnsetType, Meta(description="The other arguments of the call, as JSON.")
     ] = UNSET

@@ -33,7 +33,7 @@ def format_literal(data: bytes) -> str | None:
         return None
     viewed = view_pickle(data, _MAX_STEPS)
     try:
-        value = _read(viewed.view, _MAX_DEPTH) if viewed.is_whole else _refuse()
+        value = _Reader().read(viewed.view) if viewed.is_whole else _refuse()
         text = repr(value)
         is_same = len(text) <= MAX_TEXT and parse_text(text) == value
     except (_NotPlain, NotAValue, TypeError, ValueError, RecursionError):
@@ -45,18 +45,29 @@ def _refuse() -> Any:
     raise _NotPlain
 
 
-def _read(view: View, depth: int) -> Any:
-    if depth == 0:
+class _Reader:
+    """Builds a plain value. One that contains another twice is as long as if it had two of them,
+    so that parts are counted as often as they occur."""
+
+    def __init__(self) -> None:
+        self._left = MAX_TEXT  # every part has at least one character
+
+    def read(self, view: View, depth: int = _MAX_DEPTH) -> Any:
+        self._left -= 1
+        if depth == 0 or self._left < 0:
+            raise _NotPlain
+        if not isinstance(view, Node):
+            return view if type(view) in _SCALARS else _refuse()
+        match view.kind:
+            case "list":
+                return [self.read(item, depth - 1) for item in view.items]
+            case "tuple":
+                return tuple(self.read(item, depth - 1) for item in view.items)
+            case "set":
+                return {self.read(item, depth - 1) for item in view.items}
+            case "dict":
+                return {
+                    self.read(key, depth - 1): self.read(value, depth - 1)
+                    for key, value in view.pairs
+                }
         raise _NotPlain
-    if not isinstance(view, Node):
-        return view if type(view) in _SCALARS else _refuse()
-    match view.kind:
-        case "list":
-            return [_read(item, depth - 1) for item in view.items]
-        case "tuple":
-            return tuple(_read(item, depth - 1) for item in view.items)
-        case "set":
-            return {_read(item, depth - 1) for item in view.items}
-        case "dict":
-            return {_read(key, depth - 1): _read(value, depth - 1) for key, value in view.pairs}
-    raise _NotPlain

@@ -357,10 +357,15 @@ class ConversationQuery(Query):
 
 
 class StepMessagesQuery(Query):
-    """Which model call is meant."""
+    """Which model call is meant, and which of its messages."""
 
     iteration: Annotated[int, about("Its number in its lane, from 1 on.", ge=1)]
     lane: Annotated[str | None, about("Its lane; without it, the main one.")] = None
+    first: Annotated[int, about("The first message that is given, from 0 on.", ge=0)] = 0
+    count: Annotated[
+        Annotated[int, Meta(ge=1)] | None,
+        about("How many messages are given; without it, as many as one answer takes."),
+    ] = None
 
 
 class CompareQuery(Query):
@@ -387,7 +392,11 @@ class AgentReplay(Body):
         about("The words that start the agent; without them, those that it was started with."),
     ] = None
     cwd: Annotated[
-        SystemText | None, about("Where it runs; without it, where it ran when it was recorded.")
+        SystemText | None,
+        about(
+            "Where it runs; a relative path begins where it ran when it was recorded, and without "
+            "one it runs there."
+        ),
     ] = None
     env: Annotated[
         dict[VariableName, SystemText],

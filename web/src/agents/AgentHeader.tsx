@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
 import { useCommand } from "../ui/commands";
 import { formatCount, formatDuration } from "../ui/format";
-import { ProblemMessage, Status } from "../ui/parts";
+import { KeyHint, ProblemMessage, Status } from "../ui/parts";
 import { type AgentSession, type Control, controlAgent, useAgentAction } from "./agent-queries";
 import { formatCost } from "./ConversationRow";
 
@@ -34,7 +34,7 @@ export function AgentHeader({ session, totals, at, onForkLast }: AgentHeaderProp
       <div className="actions agent-actions">
         {isRunning ? (
           <button type="button" disabled={control.isPending} onClick={() => control.mutate("pause")}>
-            Pause <kbd>F6</kbd>
+            Pause <KeyHint of="F6" />
           </button>
         ) : null}
         {isHeld ? (

@@ -151,16 +151,20 @@ function SidePanels({ session, run, isNow, isOver, lane, tool, children }: SideP
   const id = session.session_id;
   const canAct = isNow && !isOver;
   const held = session.held ?? [];
+  const [focused, setFocused] = useState("");
+  // The keys are for what one writes in, else for the newest.
+  const keysFor = held.find((stop) => stop.hold_id === focused) ?? held.at(-1);
   return (
     <aside className="agent-side" aria-label="Decisions and details">
       {isNow
-        ? held.map((stop, index) => (
+        ? held.map((stop) => (
             <HeldPanel
               key={stop.hold_id}
               session={id}
               holdId={stop.hold_id}
-              hasKeys={index === held.length - 1}
+              hasKeys={stop === keysFor}
               isAlone={held.length === 1}
+              onFocus={() => setFocused(stop.hold_id)}
             />
           ))
         : null}

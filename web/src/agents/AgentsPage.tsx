@@ -5,7 +5,7 @@ import { sessionsQuery } from "../api/queries";
 import { useAddressValue } from "../ui/address";
 import { useCommand } from "../ui/commands";
 import { formatClock, formatCount } from "../ui/format";
-import { CopyableCommand, EmptyState, Panel, ProblemMessage, Status } from "../ui/parts";
+import { CopyableCommand, EmptyState, KeyHint, Panel, ProblemMessage, Status } from "../ui/parts";
 import type { AgentSession } from "./agent-queries";
 import "./agents.css";
 import { formatCost } from "./ConversationRow";
@@ -29,7 +29,7 @@ export function AgentsPage() {
   useCommand("Compare the two chosen runs", "c", compare, left !== "" && right !== "");
   const aside = (
     <button type="button" className="primary" disabled={!left || !right} onClick={compare}>
-      Compare {left && right ? <kbd>c</kbd> : null}
+      Compare {left && right ? <KeyHint of="c" /> : null}
     </button>
   );
   return (

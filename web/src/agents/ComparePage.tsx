@@ -6,7 +6,7 @@ import type { Schemas } from "../api/client";
 import { useAddressValue } from "../ui/address";
 import { useCommand } from "../ui/commands";
 import { formatCount, formatDuration } from "../ui/format";
-import { EmptyState, Panel, ProblemMessage } from "../ui/parts";
+import { EmptyState, KeyHint, Panel, ProblemMessage } from "../ui/parts";
 import { comparisonQuery } from "./agent-queries";
 import "./agents.css";
 import { ComparedPair } from "./ComparedPair";
@@ -55,10 +55,10 @@ function Comparison({ runs }: { runs: Schemas["ComparedRuns"] }) {
   const aside = different ? (
     <>
       <button type="button" onClick={() => go(-1)}>
-        Previous difference <kbd>p</kbd>
+        Previous difference <KeyHint of="p" />
       </button>
       <button type="button" onClick={() => go(1)}>
-        Next difference <kbd>n</kbd>
+        Next difference <KeyHint of="n" />
       </button>
     </>
   ) : null;

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { holdQuery } from "../api/queries";
 import { useCommand } from "../ui/commands";
 import { formatClock } from "../ui/format";
-import { Panel, ProblemMessage } from "../ui/parts";
+import { KeyHint, Panel, ProblemMessage } from "../ui/parts";
 import {
   type AgentHold,
   controlAgent,
@@ -25,6 +25,7 @@ interface HeldPanelProps {
   hasKeys: boolean;
   /** Whether nothing else of the run is held. */
   isAlone: boolean;
+  onFocus: () => void;
 }
 
 type HeldDecisionProps = Omit<HeldPanelProps, "holdId"> & { hold: AgentHold };
@@ -42,7 +43,7 @@ const MOMENTS: Record<string, string> = {
   error: "after it failed, before the loop hears of it",
 };
 
-function HeldDecision({ session, hold, hasKeys, isAlone }: HeldDecisionProps) {
+function HeldDecision({ session, hold, hasKeys, isAlone, onFocus }: HeldDecisionProps) {
   const decision = useAgentAction(session, (given: Decision) => decide(hold.hold_id, given));
   const allows = (action: string) => hold.allows.includes(action);
   const [change, setChange] = useState<Decision | null>(null);
@@ -53,7 +54,7 @@ function HeldDecision({ session, hold, hasKeys, isAlone }: HeldDecisionProps) {
   );
   const step = () => stepping.mutate(undefined);
   const isBusy = decision.isPending || stepping.isPending;
-  useCommand(change ? "Continue with changes" : "Continue", "F5", goOn, hasKeys);
+  useCommand("Continue, with what was changed", "F5", goOn, hasKeys);
   useCommand("Step to the next model call", "F10", step, hasKeys && allows("step") && change === null);
   return (
     <Panel
@@ -61,7 +62,8 @@ function HeldDecision({ session, hold, hasKeys, isAlone }: HeldDecisionProps) {
       className={hasKeys ? "held-panel has-keys" : "held-panel"}
       aside={<span>{hold.reason}</span>}
     >
-      <div className="panel-body">
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: it only hears where the focus is */}
+      <div className="panel-body" onFocus={onFocus}>
         <p className="soft">
           {MOMENTS[hold.at ?? ""] ?? ""} · iteration {hold.iteration}
           {hold.lane ? ` of ${hold.lane}` : ""} · since {formatClock(hold.opened_at).slice(0, 8)}
@@ -73,11 +75,12 @@ function HeldDecision({ session, hold, hasKeys, isAlone }: HeldDecisionProps) {
         ) : null}
         <div className="actions decision-actions">
           <button type="button" className="primary" disabled={isBusy} onClick={goOn}>
-            {change ? "Continue with changes" : "Continue"} {hasKeys ? <kbd>F5</kbd> : null}
+            Continue {hasKeys ? <KeyHint of="F5" /> : null}
           </button>
+          {change ? <span className="soft">with your changes</span> : null}
           {allows("step") ? (
             <button type="button" disabled={isBusy || change !== null} onClick={step}>
-              Step {hasKeys ? <kbd>F10</kbd> : null}
+              Step {hasKeys ? <KeyHint of="F10" /> : null}
             </button>
           ) : null}
           {allows("cancel") ? (

@@ -19,7 +19,7 @@ export function SayPanel({ session, lane }: { session: string; lane: string }) {
       <form className="panel-body" onSubmit={say}>
         <textarea
           rows={2}
-          aria-label="Message to the agent"
+          aria-label="What to say to the agent"
           placeholder="It reads this before its next model call."
           value={content}
           onChange={(event) => setContent(event.target.value)}

@@ -70,7 +70,7 @@ export function VariablesPanel({ session, lane, moment, isLive, recorded }: Vari
               ))}
             </datalist>
             <label className="grow">
-              new value (JSON)
+              set to (JSON)
               <input
                 value={value}
                 aria-invalid={isWrong}

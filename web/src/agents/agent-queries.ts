@@ -47,19 +47,29 @@ export const conversationQuery = (id: string, { at, lane, after }: ConversationV
       ),
   });
 
-/** All messages of a model call, to be edited. */
+/** All messages of a model call, to be edited. They may be too many for one answer. */
 export const stepMessagesQuery = (id: string, iteration: number, lane: string) =>
   queryOptions({
     queryKey: ["recorded", id, "messages", iteration, lane],
     staleTime: 0,
     gcTime: 0,
-    queryFn: () =>
-      bodyOf(
-        api.GET("/sessions/{session_id}/messages", {
-          params: { path: pathOf(id), query: { iteration, ...(lane ? { lane } : {}) } },
-        }),
-      ),
+    queryFn: async () => {
+      const step = await readMessages(id, iteration, lane, 0);
+      for (let page = step; page.has_more && page.messages.length; ) {
+        page = await readMessages(id, iteration, lane, step.messages.length);
+        if (page.seq !== step.seq) throw new Error("The call was made meanwhile. Try again.");
+        step.messages.push(...page.messages);
+      }
+      return step;
+    },
   });
+
+const readMessages = (id: string, iteration: number, lane: string, first: number) =>
+  bodyOf(
+    api.GET("/sessions/{session_id}/messages", {
+      params: { path: pathOf(id), query: { iteration, first, ...(lane ? { lane } : {}) } },
+    }),
+  );
 
 export const comparisonQuery = (left: string, right: string) =>
   queryOptions({

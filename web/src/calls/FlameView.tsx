@@ -5,7 +5,7 @@ import { holdsQuery, sessionsQuery } from "../api/queries";
 import { useAddressValue } from "../ui/address";
 import { useCommand } from "../ui/commands";
 import { formatCount } from "../ui/format";
-import { ProblemMessage, Status } from "../ui/parts";
+import { KeyHint, ProblemMessage, Status } from "../ui/parts";
 import { CallsEmptyState } from "./CallsEmptyState";
 import { FlameChart, type FlameHover } from "./flame-chart";
 import { followGestures } from "./flame-gestures";
@@ -140,14 +140,14 @@ function Flame({ loaded, isBusy, hasFilter, chart, onChart, onSight, onOpen }: F
         </span>
         <button type="button" onClick={() => chart?.zoom(ZOOM)}>
           <span aria-hidden="true">+</span>
-          <span className="unseen">Zoom in</span> <kbd>w</kbd>
+          <span className="unseen">Zoom in</span> <KeyHint of="w" />
         </button>
         <button type="button" onClick={() => chart?.zoom(1 / ZOOM)}>
           <span aria-hidden="true">−</span>
-          <span className="unseen">Zoom out</span> <kbd>s</kbd>
+          <span className="unseen">Zoom out</span> <KeyHint of="s" />
         </button>
         <button type="button" onClick={() => chart?.setSight(null)}>
-          Fit all <kbd>Home</kbd>
+          Fit all <KeyHint of="Home" />
         </button>
       </div>
       <div className="flame-map" aria-hidden="true">

@@ -9,7 +9,7 @@ import { formatException, nameCall } from "../calls/call-texts";
 import { InlineMark } from "../calls/InlineHelp";
 import { useCommand } from "../ui/commands";
 import { formatClock, formatPlace } from "../ui/format";
-import { Panel, ProblemMessage, Status } from "../ui/parts";
+import { KeyHint, Panel, ProblemMessage, Status } from "../ui/parts";
 import { ArgumentBoxes } from "./ArgumentBoxes";
 import { buildContinue, type Decision, describeMoment, type Edits, type HeldCallHold } from "./decision";
 import { HeldConsole } from "./HeldConsole";
@@ -62,13 +62,9 @@ export function HeldCall({ hold, settled }: HeldCallProps) {
           <Outcome hold={hold} />
           <div className="decision-bar">
             <button type="button" className="primary" disabled={!may("continue")} onClick={goOn}>
-              {isEdited ? "Continue with changes" : "Continue"} <kbd>F5</kbd>
+              Continue <KeyHint of="F5" />
             </button>
-            {isEdited ? (
-              <button type="button" onClick={() => setEdits({})}>
-                Undo
-              </button>
-            ) : null}
+            {isEdited ? <EditNote onUndo={() => setEdits({})} /> : null}
             <ResumeAll />
             <ProblemMessage problem={decision.error} />
           </div>
@@ -80,6 +76,17 @@ export function HeldCall({ hold, settled }: HeldCallProps) {
         </div>
       </div>
     </div>
+  );
+}
+
+function EditNote({ onUndo }: { onUndo: () => void }) {
+  return (
+    <span className="row soft">
+      with your changes
+      <button type="button" onClick={onUndo}>
+        Undo
+      </button>
+    </span>
   );
 }
 
@@ -119,7 +126,7 @@ function HeldHead({ hold, isSettled }: { hold: HeldCallHold; isSettled: boolean 
         <Link to="/breakpoints" search={{ edit: hold.breakpoint_id } as never}>
           breakpoint {hold.breakpoint ?? hold.breakpoint_id}
         </Link>
-        . {describeMoment(hold.when)}
+        . {isSettled ? null : describeMoment(hold.when)}
       </p>
     </header>
   );
@@ -129,7 +136,7 @@ function HeldHead({ hold, isSettled }: { hold: HeldCallHold; isSettled: boolean 
 function Outcome({ hold }: { hold: HeldCallHold }) {
   if (hold.when === "before") return null;
   return (
-    <Panel title={hold.status === "exception" ? "Exception" : "Result"}>
+    <Panel title={hold.status === "exception" ? "Raised" : "Result"}>
       <div className="held-outcome">
         {hold.result ? <ValueText value={hold.result} /> : null}
         {hold.exception_type ? <code className="bad wrap">{formatException(hold)}</code> : null}

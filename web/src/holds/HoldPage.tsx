@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Navigate } from "@tanstack/react-router";
 import { useState } from "react";
 
+import { ServerProblem } from "../api/client";
 import { linkToSession } from "../api/kinds";
 import { holdQuery } from "../api/queries";
 import "../calls/calls.css";
@@ -35,7 +36,10 @@ function HoldView({ id }: { id: string }) {
   }
   if (!hold) return <p className="empty">Reading the hold…</p>;
   if (hold.kind !== "calls") return <Navigate {...(linkToSession(hold) as { to: string })} replace />;
-  const settled = "outcome" in hold ? { outcome: hold.outcome, by: hold.by } : null;
+  // A server that was started again knows nothing of it: its caller waits no longer.
+  const isGone = error instanceof ServerProblem && error.code === "HOLD_NOT_FOUND";
+  const gone = isGone ? { outcome: "withdrawn", by: null } : null;
+  const settled = "outcome" in hold ? { outcome: hold.outcome, by: hold.by } : gone;
   if (held) return <HeldCall hold={held} settled={settled} />;
   return "outcome" in hold ? <SettledCall hold={hold} /> : null;
 }

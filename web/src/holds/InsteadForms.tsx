@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from "react";
 
-import { Panel } from "../ui/parts";
+import { KeyHint, Panel } from "../ui/parts";
 import type { Decision, HeldCallHold } from "./decision";
 
 interface InsteadFormsProps {
@@ -67,7 +67,7 @@ function SkipForm({ hold, isPossible, onDecide }: FormProps & { hold: HeldCallHo
         />
       </label>
       <button type="submit">
-        Skip <kbd>s</kbd>
+        Skip <KeyHint of="s" />
       </button>
     </DecisionForm>
   );
@@ -94,7 +94,7 @@ function RaiseForm({ isPossible, onDecide }: FormProps) {
         <input name="message" value={message} onChange={(event) => setMessage(event.target.value)} />
       </label>
       <button type="submit">
-        Raise <kbd>x</kbd>
+        Raise <KeyHint of="x" />
       </button>
     </DecisionForm>
   );

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { api, bodyOf } from "../api/client";
 import { holdsQuery } from "../api/queries";
 import { useCommand } from "../ui/commands";
-import { ProblemMessage } from "../ui/parts";
+import { KeyHint, ProblemMessage } from "../ui/parts";
 
 /** Continues every held call and agent, if there are several. */
 export function ResumeAll() {
@@ -19,7 +19,7 @@ export function ResumeAll() {
   return (
     <>
       <button type="button" disabled={!isPossible} onClick={() => resumed.mutate()}>
-        Resume all ({holds.length}) <kbd>r</kbd>
+        Resume all ({holds.length}) <KeyHint of="r" />
       </button>
       <ProblemMessage problem={resumed.error} />
     </>

@@ -7,6 +7,7 @@ import { holdsQuery } from "../api/queries";
 import { CallDetail } from "../calls/CallDetail";
 import { useCommand } from "../ui/commands";
 import { formatPlace } from "../ui/format";
+import { KeyHint } from "../ui/parts";
 
 export interface Settlement {
   outcome: string;
@@ -47,7 +48,7 @@ function NextHoldLink({ hold }: { hold: Schemas["HoldList"]["holds"][number] }) 
   useCommand("Open what waits next", "n", () => document.getElementById("next-hold")?.click());
   return (
     <Link id="next-hold" className="button" {...(linkToHold(hold) as { to: string })}>
-      Open the next: {hold.title ?? hold.reason} <kbd>n</kbd>
+      Open the next: {hold.title ?? hold.reason} <KeyHint of="n" />
     </Link>
   );
 }

@@ -7,7 +7,7 @@ import { holdsQuery, sessionsQuery } from "../api/queries";
 import { EventList } from "../events/EventList";
 import { useCommand } from "../ui/commands";
 import { formatClock, formatCount, formatPlace } from "../ui/format";
-import { EmptyState, Panel, ProblemMessage, Status } from "../ui/parts";
+import { EmptyState, KeyHint, Panel, ProblemMessage, Status } from "../ui/parts";
 import "./home.css";
 
 /** The first page: what waits for a decision, then all sessions and the latest events. */
@@ -38,7 +38,7 @@ function WaitingPanel() {
   useCommand("Resume all held calls and agents", "r", () => resumeAll.mutate(), hasMany);
   const button = (
     <button type="button" onClick={() => resumeAll.mutate()}>
-      Resume all <kbd>r</kbd>
+      Resume all <KeyHint of="r" />
     </button>
   );
   return (

@@ -11,6 +11,7 @@ import { processesQuery } from "./queries";
 export function AttachForm() {
   const [address, setAddress] = useState("");
   const { data, error, refetch } = useQuery(processesQuery);
+  const processes = data?.processes.filter((each) => !isOurs(each)) ?? [];
   const launch = useLaunch();
   const attach = (event: FormEvent) => {
     event.preventDefault();
@@ -37,9 +38,9 @@ export function AttachForm() {
         </button>
       </form>
       <ProblemMessage problem={error ?? launch.error} />
-      {data?.processes.length ? (
+      {processes.length ? (
         <ul className="launches fill" aria-label="Python processes">
-          {data.processes.map((each) => (
+          {processes.map((each) => (
             <ProcessRow
               key={each.pid}
               of={each}
@@ -55,6 +56,10 @@ export function AttachForm() {
     </Panel>
   );
 }
+
+/** Programs that are debugged already run in a process of ours, and so does what ends them. */
+const isOurs = ({ cmdline }: Schemas["PythonProcess"]) =>
+  cmdline.slice(1, 4).some((word) => /\/holdfast\/(probe|targets)\//.test(word));
 
 interface ProcessRowProps {
   of: Schemas["PythonProcess"];

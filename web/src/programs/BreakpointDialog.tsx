@@ -54,6 +54,7 @@ export default function BreakpointDialog({ edited, breakpoints, onClose }: Break
                 {label}
                 <input
                   className="mono"
+                  autoFocus={name === "condition"}
                   value={fields[name]}
                   aria-describedby={`help-${name}`}
                   onChange={(event) => set({ [name]: event.target.value })}

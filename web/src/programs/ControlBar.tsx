@@ -3,7 +3,7 @@ import { Button, Menu, MenuItem, MenuTrigger, Popover } from "react-aria-compone
 
 import { useCommand } from "../ui/commands";
 import { formatPlace } from "../ui/format";
-import { ProblemMessage, Status } from "../ui/parts";
+import { KeyHint, ProblemMessage, Status } from "../ui/parts";
 import { type ProgramControl, STEPS } from "./control";
 import type { Program } from "./program-state";
 import { RunUntilDialog } from "./RunUntilDialog";
@@ -49,17 +49,11 @@ export function ControlBar({ program, control, thread, frame, onRemove }: Contro
             aria-keyshortcuts={key}
             onClick={() => control.step(action, action === "continue" ? undefined : thread)}
           >
-            {label}{" "}
-            <span aria-hidden="true">
-              <kbd>{key}</kbd>
-            </span>
+            {label} <KeyHint of={key} />
           </button>
         ))}
         <button type="button" disabled={!isRunning} aria-keyshortcuts="F6" onClick={pause}>
-          Pause{" "}
-          <span aria-hidden="true">
-            <kbd>F6</kbd>
-          </span>
+          Pause <KeyHint of="F6" />
         </button>
         <button type="button" disabled={!program.run} onClick={() => control.send("restart")}>
           Restart

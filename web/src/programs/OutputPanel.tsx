@@ -50,7 +50,7 @@ export function OutputPanel({ session }: { session: string }) {
         {entries.length ? (
           <OutputText entries={entries.slice(hidden)} />
         ) : (
-          <EmptyState>It has written nothing yet.</EmptyState>
+          <EmptyState>There is no output.</EmptyState>
         )}
       </div>
       <div className="output-foot">

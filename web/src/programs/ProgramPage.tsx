@@ -13,7 +13,7 @@ import { type ProgramControl, useProgramControl } from "./control";
 import { EndReport } from "./EndReport";
 import { LowerTabs } from "./LowerTabs";
 import { type Frame, holdOf, isProgram, type Program } from "./program-state";
-import { localsQuery, stackQuery } from "./queries";
+import { localsQuery, PAGE, stackQuery } from "./queries";
 import { type ShownPlace, SourcePanel } from "./SourcePanel";
 import { StackPanel } from "./StackPanel";
 import { type Selection, useSelection } from "./selection";
@@ -48,8 +48,11 @@ function OpenProgram({ program, control }: { program: Program; control: ProgramC
   const selection = useSelection(program);
   const breakpoints = useBreakpoints(id);
   const [edited, setEdited] = useState<EditedBreakpoint | null>(null);
+  const [more, setMore] = useState({ hold: "", count: 0 }); // of a deep stack; the next one begins anew
+  const selectedPages = Math.ceil((selection.frame + 1) / PAGE);
+  const count = Math.max(selectedPages * PAGE, more.hold === hold ? more.count : 0);
   const stack = useQuery({
-    ...stackQuery(id, hold, selection.thread),
+    ...stackQuery(id, hold, selection.thread, count),
     enabled: hold !== "" && !control.isBusy,
     placeholderData: (before) => before,
   });
@@ -106,6 +109,7 @@ function OpenProgram({ program, control }: { program: Program; control: ProgramC
             total={total}
             selected={Math.min(selection.frame, Math.max(0, frames.length - 1))}
             onSelect={selection.selectFrame}
+            onMore={() => setMore({ hold, count: 10 * count })}
             message={stack.data?.message}
             problem={hold ? readingProblem(stack.error) : null}
           />

@@ -4,7 +4,7 @@ import { type FormEvent, lazy, Suspense, useMemo, useRef, useState } from "react
 import type { SourceMarks } from "../code/source-marks";
 import { useCommand } from "../ui/commands";
 import { baseName } from "../ui/format";
-import { EmptyState, Panel, ProblemMessage } from "../ui/parts";
+import { EmptyState, KeyHint, Panel, ProblemMessage } from "../ui/parts";
 import type { Breakpoints } from "./breakpoint-edits";
 import { type EditedBreakpoint, findExecutableLine, listSourceBreakpoints } from "./breakpoint-facts";
 import { listLineValues } from "./line-values";
@@ -110,10 +110,10 @@ function FileSource({ place, text, executable, locals, breakpoints, onEdit }: Fi
       </Suspense>
       <div className="source-foot">
         <button type="button" className="quiet" onClick={() => toggle(caret.current)}>
-          Breakpoint at the caret <kbd>F9</kbd>
+          Breakpoint at the caret <KeyHint of="F9" />
         </button>
         <button type="button" className="quiet" onClick={() => edit(caret.current)}>
-          Condition… <kbd>shift+F9</kbd>
+          Condition… <KeyHint of="shift+F9" />
         </button>
       </div>
     </>

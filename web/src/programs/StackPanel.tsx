@@ -9,13 +9,15 @@ interface StackPanelProps {
   total: number;
   selected: number;
   onSelect: (index: number) => void;
+  /** Show more of a deep stack. */
+  onMore: () => void;
   /** What a stack that was read from outside says about itself. */
   message?: string | undefined;
   problem: unknown;
 }
 
 /** The stack of a thread, innermost frame first. Arrow keys move through it. */
-export function StackPanel({ frames, total, selected, onSelect, message, problem }: StackPanelProps) {
+export function StackPanel({ frames, total, selected, onSelect, onMore, message, problem }: StackPanelProps) {
   const move = (event: KeyboardEvent<HTMLElement>) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     const next = selected + (step ?? 0);
@@ -49,7 +51,11 @@ export function StackPanel({ frames, total, selected, onSelect, message, problem
       ) : (
         <EmptyState>The stack is shown while the program is held.</EmptyState>
       )}
-      {total > frames.length ? <p className="note">The innermost {frames.length} are shown.</p> : null}
+      {frames.length && total > frames.length ? (
+        <button type="button" className="quiet" onClick={onMore}>
+          Show more (the innermost {formatCount(frames.length)} of {formatCount(total)})
+        </button>
+      ) : null}
     </Panel>
   );
 }

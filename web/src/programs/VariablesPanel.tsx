@@ -27,9 +27,7 @@ export function VariablesPanel({ session, hold, frame, depth }: VariablesPanelPr
         {hold && frame ? (
           <FrameVariables session={session} hold={hold} frame={frame} depth={depth} />
         ) : (
-          <EmptyState>
-            Variables can be seen while the program is held. Pause it, or set a breakpoint.
-          </EmptyState>
+          <EmptyState>Variables can be seen while the program is held.</EmptyState>
         )}
       </div>
     </Panel>

@@ -93,12 +93,20 @@ export function useProgramControl(id: string): ProgramControl {
     },
     onSettled: () => client.invalidateQueries({ queryKey: ["stop", id] }),
   });
+  // What went wrong before is no longer of interest once something else is asked for.
+  const forgetProblems = () => {
+    for (const mutation of [step, until, errand, thread]) if (mutation.isError) mutation.reset();
+  };
+  const begin = <Given>(mutate: (given: Given) => void, given: Given) => {
+    forgetProblems();
+    mutate(given);
+  };
   return {
-    step: (action, thread) => step.mutate({ action, thread }),
-    runUntil: (expression, frame) => until.mutate({ expression, frame }),
-    send: errand.mutate,
-    continueThread: (id) => thread.mutate({ thread: id, isPause: false }),
-    pauseThread: (id) => thread.mutate({ thread: id, isPause: true }),
+    step: (action, thread) => begin(step.mutate, { action, thread }),
+    runUntil: (expression, frame) => begin(until.mutate, { expression, frame }),
+    send: (what) => begin(errand.mutate, what),
+    continueThread: (id) => begin(thread.mutate, { thread: id, isPause: false }),
+    pauseThread: (id) => begin(thread.mutate, { thread: id, isPause: true }),
     isStepping: step.isPending || until.isPending,
     isBusy: [step, until, errand, thread].some((mutation) => mutation.isPending),
     problem: step.error ?? until.error ?? errand.error ?? thread.error,

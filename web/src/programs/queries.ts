@@ -11,19 +11,19 @@ import { isProgram, mergeState, type ProgramState } from "./program-state";
  */
 export const stopKey = (id: string, hold: string) => ["stop", id, hold] as const;
 const atStop = { staleTime: Number.POSITIVE_INFINITY, gcTime: 30_000 };
-const PAGE = 100;
+export const PAGE = 100;
 
 const ofSession = (id: string) => ({ session_id: id });
 
-export const stackQuery = (id: string, hold: string, thread: number | undefined) =>
+export const stackQuery = (id: string, hold: string, thread: number | undefined, count = PAGE) =>
   queryOptions({
     ...atStop,
-    queryKey: [...stopKey(id, hold), "stack", thread ?? 0],
+    queryKey: [...stopKey(id, hold), "stack", thread ?? 0, count],
     queryFn: ({ signal }) =>
       bodyOf(
         api.GET("/sessions/{session_id}/stacktrace", {
           signal,
-          params: { path: ofSession(id), query: { hold_id: hold, thread_id: thread ?? null, count: PAGE } },
+          params: { path: ofSession(id), query: { hold_id: hold, thread_id: thread ?? null, count } },
         }),
       ),
   });

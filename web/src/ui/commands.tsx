@@ -25,11 +25,16 @@ export function nameKey(
 
 /** Whether keys are text where they are pressed. Function keys and ctrl still count there. */
 export function isTyping(target: EventTarget | null): boolean {
+  if (target instanceof HTMLElement && target.matches("[readonly], [aria-readonly=true]")) return false;
   if (target instanceof HTMLInputElement) return !/^(range|checkbox|radio|button)$/.test(target.type);
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(TEXTAREA|SELECT)$/.test(target.tagName))
   );
 }
+
+/** Whether a dialog stands before the page: nobody means what is hidden behind it. */
+const isInDialog = (target: EventTarget | null) =>
+  target instanceof Element && target.closest("[role=dialog]") !== null;
 
 const isPlainKey = (name: string) => name.length === 1 || ["Enter", "Escape"].includes(name);
 
@@ -49,7 +54,7 @@ export function CommandProvider({ children }: { children: ReactNode }) {
       const command = (chord && find(chord)) || find(key);
       if (!command) return;
       event.preventDefault(); // F5 must not reload the page while it means Continue
-      command.run();
+      if (!isInDialog(event.target)) command.run();
     };
     window.addEventListener("keydown", press);
     return () => window.removeEventListener("keydown", press);

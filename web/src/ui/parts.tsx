@@ -7,6 +7,15 @@ export function Status({ of }: { of: string }) {
   return <span className={`status ${of}`}>{of.replaceAll("_", " ")}</span>;
 }
 
+/** The key of a button, for the eye: a button is called what it does, and its key is announced as one. */
+export function KeyHint({ of }: { of: string }) {
+  return (
+    <span className="key-hint" aria-hidden="true">
+      <kbd>{of}</kbd>
+    </span>
+  );
+}
+
 /** What went wrong and what to do about it; nothing if nothing did. */
 export function ProblemMessage({ problem }: { problem: unknown }) {
   if (!problem) return null;

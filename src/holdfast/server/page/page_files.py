@@ -76,7 +76,10 @@ def _build_notice() -> str:
 class _AssetFiles(StaticFiles):
     async def get_asset(self, path: str, scope: Scope) -> Response:
         """A file whose name has the hash of its content, so that browsers may keep it."""
-        full_path, stat = self.lookup_path(path)
+        try:
+            full_path, stat = self.lookup_path(path)
+        except (OSError, ValueError):  # no path that a file could have
+            full_path, stat = "", None
         if stat is None or not Path(full_path).is_file():
             return Response("no such file", 404, media_type="text/plain")
         response = self.file_response(full_path, stat, scope)

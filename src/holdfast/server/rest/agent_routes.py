@@ -6,7 +6,7 @@ from typing import Annotated
 
 from starlette.responses import Response
 
-from holdfast.server.route_table import Media, RouteList
+from holdfast.server.route_table import Documented, Media, RouteList
 from holdfast.service.session import Session
 from holdfast.wire.agent_answers import AgentCommandAnswer, AgentInspection, AgentRerunAnswer
 from holdfast.wire.conversation_answers import RunConversation, StepMessages
@@ -24,6 +24,7 @@ _NO_CHANGE = AgentReplay()
 RecordedBody = Annotated[
     Response, Media("application/octet-stream", "The body as it was recorded; JSON as JSON.")
 ]
+MessagesAnswer = Annotated[Response, Documented(StepMessages)]
 
 
 @routes.post("/sessions/{session_id}/command")
@@ -58,12 +59,13 @@ async def get_conversation(session: Session, query: ConversationQuery) -> RunCon
 
 
 @routes.get("/sessions/{session_id}/messages")
-async def get_messages(session: Session, query: StepMessagesQuery) -> StepMessages:
-    """All messages that one model call was given: what a fork can change.
+async def get_messages(session: Session, query: StepMessagesQuery) -> MessagesAnswer:
+    """The messages that one model call was given: what a fork can change.
 
-    Fork with `at` as in `fork_at`: then this call is the first that is live.
+    Fork with `at` as in `fork_at`: then this call is the first that is live. If they are too many
+    for one answer, `has_more` says so: ask again with `first`.
     """
-    return await session.agent.messages(query)
+    return Response(await session.agent.messages(query), media_type="application/json")
 
 
 @routes.post("/sessions/{session_id}/fork", status=201)

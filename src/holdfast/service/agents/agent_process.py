@@ -1,7 +1,7 @@
 """The process of an agent that the server started: it belongs to the server, as programs do.
 
-It has a tag, and the warden knows it (`docs/decisions/0004`). What it leaves behind when it ends
-is ended, too.
+It has a tag, and the warden knows it (`docs/decisions/0004`), before any of it runs. What it leaves
+behind when it ends is ended, too.
 """
 
 from __future__ import annotations
@@ -9,12 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import signal
 from collections.abc import Mapping
 
 from holdfast.service.programs.owned_processes import OwnedProcesses
 from holdfast.service.programs.program_service import Programs
+from holdfast.targets.program import descriptors
+from holdfast.targets.program.gated_process import GatedProcess
 from holdfast.targets.program.pipes import Output
-from holdfast.targets.program.process_spawner import Spawned, spawn
+from holdfast.targets.program.process_killer import send_signal
+from holdfast.targets.program.process_spawner import Spawned
 from holdfast.wire.agent_answers import AgentProcess
 
 _KEPT_CHARS = 64 * 1024
@@ -53,8 +57,13 @@ class OwnedAgent:
         cls, programs: Programs, command: list[str], cwd: str | None, env: Mapping[str, str]
     ) -> OwnedAgent:
         """Start it; OSError if that cannot be done."""
+        descriptors.check_room()
         tails = OutputTail(), OutputTail()
-        with contextlib.ExitStack() as on_failure, contextlib.ExitStack() as always:
+        with (
+            descriptors.report_exhaustion(),
+            contextlib.ExitStack() as on_failure,
+            contextlib.ExitStack() as always,
+        ):
             ours, theirs = [], []
             for _ in tails:
                 mine, its = os.pipe()
@@ -62,7 +71,7 @@ class OwnedAgent:
                 always.callback(os.close, its)
                 ours.append(mine)
                 theirs.append(its)
-            process = await spawn(
+            gated = await GatedProcess.start(
                 command,
                 cwd=cwd,
                 env=env,
@@ -72,11 +81,21 @@ class OwnedAgent:
             )
             on_failure.pop_all()
         outputs = [Output(fd, tail.add) for fd, tail in zip(ours, tails, strict=True)]
-        agent = cls(process, command, cwd, outputs)
+        agent = cls(gated.process, command, cwd, outputs)
         agent.stdout, agent.stderr = tails
-        agent._owned.adopt(process, programs.warden)
+        agent._owned.adopt(gated.process, programs.warden)
         agent._end = asyncio.create_task(agent._clean_up(), name="holdfast-agent")
+        try:
+            await gated.open()
+        except BaseException:  # cancellation included: what has begun is ended
+            agent._kill()
+            raise
         return agent
+
+    def _kill(self) -> None:
+        """Its clean-up ends what it started, too."""
+        if self.is_running:
+            send_signal(self.process.pid, signal.SIGKILL)
 
     @property
     def is_running(self) -> bool:

@@ -73,6 +73,7 @@ class AgentRegistry:
     # -- its own life -----------------------------------------------------------------------
 
     async def start(self) -> None:
+        self.reruns.remove_left_edits()
         try:
             self._agents.create()
         except OSError as problem:
@@ -84,6 +85,7 @@ class AgentRegistry:
         self._start_task(self._count_all())
 
     def close(self) -> None:
+        self.reader.close()
         for task in self._tasks:
             task.cancel()
         if self._soon is not None:
@@ -96,6 +98,7 @@ class AgentRegistry:
 
     def stop_waiting(self) -> None:
         self.reruns.stop_waiting()
+        self.reader.stop_waiting()
         for session in self.sessions.values():
             session.stop_waiting()
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import json
+import logging
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +26,7 @@ from holdfast.recording.agent_rerun import (
     choose_command,
     find_messages_problem,
     list_fork_warnings,
+    remove_left_edits,
 )
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.recorded_calls import RecordedCalls
@@ -34,6 +37,8 @@ from holdfast.wire.session_requests import AgentFork, AgentReplay
 
 if TYPE_CHECKING:
     from holdfast.service.agents.agent_session import AgentSession
+
+log = logging.getLogger(__name__)
 
 _MAX_RUNNING = 32
 _MAX_ENDED = 100
@@ -56,16 +61,28 @@ class _StartedRun:
 
 
 class AgentReruns:
+    patience = 60.0
+    """How many seconds a run has to begin its session, after the request waited for it.
+
+    Without a session nobody could end it."""
+
     def __init__(
         self, programs: Programs, root: Path, data_dir: Path, search: Callable[[], Awaitable[None]]
     ) -> None:
         self._programs = programs
         self._root = root
         self._data_dir = data_dir
+        self._edits_folder = data_dir / "reruns"
         self._search = search
         """Looks for new sessions now."""
         self._runs: list[_StartedRun] = []
+        self._starting = 0
+        """How many are about to be in that list."""
         self._is_closed = False
+
+    def remove_left_edits(self) -> None:
+        """Those of a server that was killed."""
+        remove_left_edits(self._edits_folder)
 
     # -- operations -------------------------------------------------------------------------
 
@@ -83,9 +100,9 @@ class AgentReruns:
     async def _start(
         self, parent: AgentSession, rerun: Rerun, request: AgentReplay, warnings: list[str]
     ) -> AgentRerunAnswer:
-        self._check_room()
-        command, cwd = await asyncio.to_thread(_choose_command, parent.home, request)
-        run = await self._start_run(rerun, command, cwd, request.env)
+        with self._reserve_place():
+            command, cwd = await asyncio.to_thread(_choose_command, parent.home, request)
+            run = await self._start_run(rerun, command, cwd, request)
         await self._wait_for_session(run, request.wait)
         if run.session_id is None and not run.agent.is_running:
             raise await self._explain_end(run, command)
@@ -95,27 +112,43 @@ class AgentReruns:
             run=run.id,
             pid=run.agent.process.pid,
             session_id=run.session_id,
-            warnings=warnings,
+            warnings=warnings if run.session_id is not None else [*warnings, self._warn_of_end()],
         )
 
-    def _check_room(self) -> None:
+    def _warn_of_end(self) -> str:
+        return f"its session has not begun: if it does not within {self.patience:g} s, it is ended."
+
+    @contextlib.contextmanager
+    def _reserve_place(self) -> Iterator[None]:
+        """Keep a place among those that run, until the run has taken it."""
         if self._is_closed:
             raise errors.WrongState("the server stops", state="stopping", possible=[])
-        if sum(run.agent.is_running for run in self._runs) >= _MAX_RUNNING:
+        running = [run for run in self._runs if run.agent.is_running]
+        if len(running) + self._starting >= _MAX_RUNNING:
+            nameless = sum(run.session_id is None for run in running) + self._starting
             raise errors.WrongState(
-                f"{_MAX_RUNNING} agents that this server started run already",
-                hint="Delete the sessions of some: that ends them.",
+                f"{_MAX_RUNNING} agents that this server started run already; {nameless} of them "
+                "have not begun their sessions",
+                hint="Delete the sessions of some: that ends them. One that does not begin its "
+                f"session is ended {self.patience:g} s after the request waited for it.",
                 state="full",
                 possible=["delete"],
+                running=len(running) + self._starting,
+                without_session=nameless,
             )
+        self._starting += 1
+        try:
+            yield
+        finally:
+            self._starting -= 1
 
     async def _start_run(
-        self, rerun: Rerun, command: list[str], cwd: str | None, env: dict[str, str]
+        self, rerun: Rerun, command: list[str], cwd: str | None, request: AgentReplay
     ) -> _StartedRun:
         run_id = secrets.token_hex(8)
         with contextlib.ExitStack() as stack:
-            edits = stack.enter_context(rerun.give_edits())
-            known = {"HOLDFAST_HOME": str(self._data_dir), **os.environ, **env}
+            edits = await self._give_edits(rerun, stack)
+            known = {"HOLDFAST_HOME": str(self._data_dir), **os.environ, **request.env}
             variables = {
                 **rerun.build_environment(run_id, known),
                 **edits,
@@ -125,24 +158,37 @@ class AgentReruns:
             try:
                 agent = await OwnedAgent.start(self._programs, command, cwd, variables)
             except (OSError, ValueError) as problem:
-                raise errors.LaunchFailed(
-                    f"{command[0][:200]} cannot be started: {problem}",
-                    hint=f"{_HOW} if they are others.",
-                    command=command,
-                    cwd=cwd,
-                ) from None
+                raise _explain_problem(problem, command, cwd) from None
             run = _StartedRun(run_id, rerun, agent, stack.pop_all())
-        self._add(run)
+        self._add(run, request.wait)
         if self._is_closed:
             await self._end(run)
         return run
 
-    def _add(self, run: _StartedRun) -> None:
+    async def _give_edits(self, rerun: Rerun, stack: contextlib.ExitStack) -> dict[str, str]:
+        try:
+            given = rerun.give_edits(self._edits_folder)
+            return await asyncio.to_thread(stack.enter_context, given)
+        except OSError as problem:
+            raise errors.NotStored(f"what the fork changes cannot be written: {problem}") from None
+
+    def _add(self, run: _StartedRun, seconds: float) -> None:
         ended = [known for known in self._runs if not known.agent.is_running]
         for known in ended[: max(0, len(ended) - _MAX_ENDED)]:
             self._runs.remove(known)
         self._runs.append(run)
-        run.watcher = asyncio.create_task(_close_edits(run), name="holdfast-rerun")
+        watching = self._end_without_session(run, seconds + self.patience)
+        run.watcher = asyncio.create_task(watching, name="holdfast-rerun")
+
+    async def _end_without_session(self, run: _StartedRun, seconds: float) -> None:
+        """End a run whose session does not begin in time, for nobody else can."""
+        try:
+            await self._wait_for_session(run, seconds)
+        finally:
+            if run.session_id is None:
+                if run.agent.is_running:
+                    log.warning("%s began no session, and is ended", run.agent.process.pid)
+                await self._end(run)
 
     async def _wait_for_session(self, run: _StartedRun, seconds: float) -> None:
         """Wait until its session has begun, its process has ended, or the time is up."""
@@ -155,13 +201,13 @@ class AgentReruns:
         if run.session_id is None:
             await self._search()
 
-    async def _explain_end(self, run: _StartedRun, command: list[str]) -> errors.LaunchFailed:
+    async def _explain_end(self, run: _StartedRun, command: list[str]) -> errors.SessionNotBegun:
         """It has ended, and nobody has seen a session of it."""
         await self._end(run)
         shown = run.agent.describe()
-        return errors.LaunchFailed(
+        return errors.SessionNotBegun(
             f"{' '.join(command)[:200]} ended with {shown.exit_code} and started no session",
-            hint="`stderr` in the details says why. The agent has to call `holdfast.bridge.start`.",
+            field="command",
             exit_code=shown.exit_code,
             stderr=shown.stderr,
             stdout=shown.stdout,
@@ -211,10 +257,22 @@ class AgentReruns:
             self._runs.remove(run)
 
 
-async def _close_edits(run: _StartedRun) -> None:
-    """Delete the file of a run that ended without a session."""
-    await run.agent.wait()
-    run.edits.close()
+def _explain_problem(
+    problem: OSError | ValueError, command: list[str], cwd: str | None
+) -> errors.HoldfastError:
+    """Why it cannot be started: most often, the command or the directory is not there."""
+    message, hint = (
+        f"{command[0][:200]} cannot be started: {problem}",
+        f"{_HOW} if they are others.",
+    )
+    number, file = getattr(problem, "errno", None), getattr(problem, "filename", None)
+    if cwd is not None and file == cwd:
+        return errors.UnusablePath(message, file=cwd, field="cwd")
+    if number in (None, errno.E2BIG):
+        return errors.InvalidInput(message, hint=hint, field="command", cwd=cwd)
+    if file == command[0] and number not in (errno.ENOMEM, errno.EAGAIN):
+        return errors.UnusablePath(message, hint=hint, field="command", command=command, cwd=cwd)
+    return errors.LaunchFailed(message, hint="Try again in a moment.", command=command, cwd=cwd)
 
 
 # -- checks ---------------------------------------------------------------------------------------
@@ -222,19 +280,27 @@ async def _close_edits(run: _StartedRun) -> None:
 
 def _choose_command(home: SessionDirectory, request: AgentReplay) -> tuple[list[str], str | None]:
     """Reads `session.json`: for a thread."""
-    cwd = request.cwd
-    if cwd is not None and not os.path.isdir(cwd):
-        raise errors.UnusablePath(f"there is no directory {cwd[:500]}", field="cwd")
-    known = home.read_metadata()
+    recorded = home.read_metadata().get("cwd")
+    recorded = recorded if isinstance(recorded, str) else None
+    cwd = _resolve_directory(request.cwd, recorded)
     if request.command is not None:
-        recorded = known.get("cwd")
-        is_there = isinstance(recorded, str) and os.path.isdir(recorded)
+        is_there = recorded is not None and os.path.isdir(recorded)
         return request.command, cwd or (recorded if is_there else None)
     try:
         command, recorded_cwd = choose_command(home, [], _HOW)
     except CannotRerun as problem:
         raise errors.InvalidInput(problem.message, hint=problem.hint, field="command") from None
     return command, cwd or recorded_cwd
+
+
+def _resolve_directory(given: str | None, recorded: str | None) -> str | None:
+    """A relative path begins where the agent ran."""
+    if given is None:
+        return None
+    cwd = os.path.join(recorded or os.getcwd(), os.path.expanduser(given))
+    if not os.path.isdir(cwd):
+        raise errors.UnusablePath(f"no such directory: {cwd[:500]}", file=cwd[:500], field="cwd")
+    return os.path.abspath(cwd)
 
 
 def _check_fork(

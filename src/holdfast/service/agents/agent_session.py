@@ -68,7 +68,7 @@ from holdfast.wire.agent_answers import (
     AgentStatus,
     AgentSummary,
 )
-from holdfast.wire.conversation_answers import ComparedRuns, RunConversation, StepMessages
+from holdfast.wire.conversation_answers import ComparedRuns, RunConversation
 from holdfast.wire.described import none_to_unset
 from holdfast.wire.session_answers import EventList
 from holdfast.wire.session_requests import (
@@ -365,8 +365,8 @@ class AgentSession(Session):
         """The run as a conversation, now or as it was at an event."""
         return await self._registry.reader.read_conversation(self, query)
 
-    async def messages(self, query: StepMessagesQuery) -> StepMessages:
-        """All messages that a model call was given."""
+    async def messages(self, query: StepMessagesQuery) -> bytes:
+        """Messages that a model call was given, as JSON."""
         return await self._registry.reader.read_messages(self, query)
 
     async def compare(self, other: AgentSession, query: CompareQuery) -> ComparedRuns:

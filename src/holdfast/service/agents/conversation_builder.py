@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,15 @@ from holdfast.recording.conversation import (
     ModelRequest,
     Turn,
 )
+from holdfast.recording.placed_data import read_data
 from holdfast.recording.recording_state import RecordedStop, lane_of, seq_of
 from holdfast.recording.run_totals import TotalsAnswer
-from holdfast.service.agents.recorded_texts import RecordedTexts, ShownText, encode
+from holdfast.service.agents.recorded_texts import (
+    MAX_PAGE_CHARS,
+    RecordedTexts,
+    ShownText,
+    encode,
+)
 from holdfast.wire import message_text
 from holdfast.wire.conversation_answers import (
     AskedTool,
@@ -33,9 +40,17 @@ from holdfast.wire.conversation_answers import (
     SystemPromptText,
 )
 from holdfast.wire.described import none_to_unset
+from holdfast.wire.session_requests import StepMessagesQuery
 
-MAX_PAGE_CHARS = 4 << 20
-"""About how many characters one answer carries."""
+_MAX_VARIABLE_CHARS = 1 << 20
+"""Of all variables together."""
+_MAX_MESSAGE_CHARS = 8 << 20
+"""About how many characters of messages an answer with those of one call has."""
+_MAX_ASKED = 1000
+"""So many of the tools that an answer asks for are named."""
+_MAX_NAME_CHARS = 1000
+_TOOL_CHARS = 400
+"""About how many characters of JSON a tool takes besides its texts."""
 
 
 @dataclass(frozen=True)
@@ -79,18 +94,26 @@ class ConversationBuilder:
         is_cut = len(later) < len(turns)
         return TurnPage(shown, len(turns), is_cut, has_more=len(shown) < len(later))
 
-    def _take(self, turns: list[Turn], limit: int) -> Any:
+    def _take(self, turns: list[Turn], limit: int) -> Iterator[Turn]:
         for turn in turns[:limit]:
             yield turn
             if self._texts.shown >= MAX_PAGE_CHARS:
                 return
 
     def _build_turn(self, turn: Turn) -> ConversationTurn:
+        """Its answer goes before its tools, and they before its messages, if there is no room."""
         model, texts = turn.model, self._texts
-        data: EventData = {} if model is None else model.data
+        texts.begin_part()
+        left_out = texts.left_out
+        data: EventData = {} if model is None else model.read_data()
+        outcome: EventData = {} if model is None else model.read_outcome()
         asked = data if model is None or model.call is not None else data.get("input")
         fields: EventData = asked if isinstance(asked, dict) else {}
         name = data.get("model") if model is None or model.call is not None else data.get("name")
+        answer = None if model is None else self._build_answer(model, outcome)
+        decision = UNSET if model is None else self._build_decision(model, data, outcome)
+        tools = texts.take_last(turn.tools, self._build_tool, _TOOL_CHARS)
+        messages = texts.show_messages(fields.get("messages"))
         return ConversationTurn(
             number=turn.number,
             lane=turn.lane,
@@ -102,17 +125,20 @@ class ConversationBuilder:
             status="none" if model is None else model.find_status(self._is_over),
             model=str(name) if name else UNSET,
             message_count=_whole(data.get("messageCount")),
-            messages=texts.show_messages(fields.get("messages")),
-            answer=None if model is None else self._build_answer(model),
-            tools=[self._build_tool(tool) for tool in turn.tools],
-            decision=UNSET if model is None else self._build_decision(model),
+            messages=messages,
+            answer=answer,
+            tools=tools,
+            left_out=texts.left_out - left_out or UNSET,
+            decision=decision,
             replayed=bool(data.get("replayed")),
         )
 
-    def _build_answer(self, model: ConversationCall) -> ConversationAnswer | None:
+    def _build_answer(
+        self, model: ConversationCall, outcome: EventData
+    ) -> ConversationAnswer | None:
         if model.call is None or model.call.ended is None:
             return None
-        outcome, texts = model.outcome, self._texts
+        texts = self._texts
         shown, thinking, calls = self._show_answer(outcome)
         return ConversationAnswer(
             seq=seq_of(model.call.ended),
@@ -121,7 +147,7 @@ class ConversationBuilder:
             cid=shown.cid,
             thinking=texts.cut(thinking).text if thinking else UNSET,
             asks_for=calls,
-            stop_reason=_text(texts.read_body(outcome.get("stopReason"))),
+            stop_reason=self._show_reason(outcome),
             usage=_build_usage(texts.read_body(outcome.get("usage"))),
             cost=none_to_unset(_number(outcome.get("cost"))),
             duration_ms=_number(outcome.get("durationMs")),
@@ -129,6 +155,10 @@ class ConversationBuilder:
             is_error=bool(outcome.get("isError")),
             error=texts.show_failure(outcome),
         )
+
+    def _show_reason(self, outcome: EventData) -> str | None:
+        reason = self._texts.read_body(outcome.get("stopReason"))
+        return None if reason is None else self._texts.show_value(reason).text
 
     def _show_answer(self, outcome: EventData) -> tuple[ShownText, str, list[AskedTool]]:
         """What it says, what was thought, and the tools that it asks for."""
@@ -147,7 +177,7 @@ class ConversationBuilder:
     # -- tools -------------------------------------------------------------------------------
 
     def _build_tool(self, tool: ConversationCall) -> ConversationTool:
-        data, outcome, texts = tool.data, tool.outcome, self._texts
+        data, outcome, texts = tool.read_data(), tool.read_outcome(), self._texts
         given = texts.show_json(data.get("input"))
         is_given = "result" in outcome
         result = texts.show_value(outcome.get("result")) if is_given else ShownText("")
@@ -174,23 +204,26 @@ class ConversationBuilder:
             error=texts.show_failure(outcome),
             duration_ms=_number(outcome.get("durationMs")),
             held_ms=none_to_unset(_number(outcome.get("heldMs"))),
-            decision=self._build_decision(tool),
+            decision=self._build_decision(tool, data, outcome),
             pure=bool(data.get("pure")),
             replayed=bool(data.get("replayed")),
             within=none_to_unset(data.get("within")),
             subagents=tool.lanes,
         )
 
-    def _build_decision(self, call: ConversationCall) -> RecordedDecision | UnsetType:
+    def _build_decision(
+        self, call: ConversationCall, data: EventData, outcome: EventData
+    ) -> RecordedDecision | UnsetType:
         """What a stop of it ended with; of one without a stop, what its own events say."""
         if call.stop is not None and call.stop.ended is not None:
-            return self._texts.show_decision(call.stop.ended["data"])
-        return self._texts.show_decision(call.data.get("decision") or call.outcome.get("decision"))
+            return self._texts.show_decision(read_data(call.stop.ended["data"]))
+        return self._texts.show_decision(data.get("decision") or outcome.get("decision"))
 
     # -- what belongs to the whole run ---------------------------------------------------------
 
     def build_lanes(self) -> list[ConversationLane]:
         run, state = self._run, self._run.state
+        turns = Counter(turn.lane for turn in run.turns)
         return [
             ConversationLane(
                 lane=name,
@@ -200,7 +233,7 @@ class ConversationBuilder:
                 depth=run.depths.get(name, 0),
                 iteration=lane.iteration,
                 status="idle" if self._is_over else state.status_of(name),
-                turns=sum(turn.lane == name for turn in run.turns),
+                turns=turns[name],
             )
             for name, lane in state.lanes.items()
         ]
@@ -210,7 +243,8 @@ class ConversationBuilder:
         return [self._build_hold(stop) for stop in stops]
 
     def _build_hold(self, stop: RecordedStop) -> ConversationHold:
-        data, allows = stop.data, stop.data.get("allows")
+        data = read_data(stop.data)
+        allows = data.get("allows")
         return ConversationHold(
             stop=stop.id,
             hold_id=none_to_unset(self._holds.get(stop.id)),
@@ -226,9 +260,15 @@ class ConversationBuilder:
         )
 
     def build_variables(self) -> dict[str, str]:
-        return {
-            name: self._texts.show_json(body).text for name, body in self._run.variables.items()
-        }
+        """As many as there is room for."""
+        self._texts.begin_part(_MAX_VARIABLE_CHARS)
+        shown: dict[str, str] = {}
+        for name, body in self._run.variables.items():
+            if self._texts.is_full:
+                break
+            shown[name] = self._texts.show_json(body).text
+            self._texts.shown += len(name)
+        return shown
 
 
 def build_totals(totals: TotalsAnswer, iterations: int) -> dict[str, Any]:
@@ -248,21 +288,18 @@ def build_totals(totals: TotalsAnswer, iterations: int) -> dict[str, Any]:
 
 
 def build_step_messages(
-    session_id: str, lane: str, iteration: int, request: ModelRequest
+    session_id: str, query: StepMessagesQuery, request: ModelRequest
 ) -> StepMessages:
     data = request.event["data"]
     is_held = request.event["type"] == "paused"
     model = data.get("name") if is_held else data.get("model")
-    messages = []
-    for message in request.messages:
-        role, text = message_text.format_message(message)
-        messages.append(StepMessage(role=role, text=text, json=encode(message)))
+    messages = _build_messages(request.messages, query)
     system = request.system
     return StepMessages(
         session_id=session_id,
-        lane=lane,
-        iteration=iteration,
-        fork_at=iteration - 1,
+        lane=query.lane or MAIN,
+        iteration=query.iteration,
+        fork_at=query.iteration - 1,
         seq=seq_of(request.event),
         timestamp=request.event.get("timestamp"),
         is_held=is_held,
@@ -270,9 +307,26 @@ def build_step_messages(
         system=None
         if system is None
         else SystemPromptText(text=message_text.format_content(system), place=request.system_place),
+        first=query.first,
         messages=messages,
+        total=len(request.messages),
+        has_more=query.first + len(messages) < len(request.messages),
         settings_json=UNSET if request.settings is None else encode(request.settings),
     )
+
+
+def _build_messages(messages: list[Any], query: StepMessagesQuery) -> list[StepMessage]:
+    """Whole messages from `first` on, and at least one: until there are enough."""
+    end = None if query.count is None else query.first + query.count
+    shown: list[StepMessage] = []
+    chars = 0
+    for message in messages[query.first : end]:
+        role, text = message_text.format_message(message)
+        shown.append(StepMessage(role=role, text=text, json=encode(message)))
+        chars += len(text) + len(shown[-1].json) + len(role)
+        if chars >= _MAX_MESSAGE_CHARS:
+            break
+    return shown
 
 
 def _list_asked(calls: Any) -> list[AskedTool]:
@@ -280,9 +334,9 @@ def _list_asked(calls: Any) -> list[AskedTool]:
     return [
         AskedTool(
             tool_id=str(call["id"]) if call.get("id") is not None else UNSET,
-            name=str(call.get("name") or ""),
+            name=str(call.get("name") or "")[:_MAX_NAME_CHARS],
         )
-        for call in found
+        for call in found[:_MAX_ASKED]
     ]
 
 
@@ -304,9 +358,3 @@ def _whole(value: Any) -> int:
 def _number(value: Any) -> float | None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return float(value) if is_number else None
-
-
-def _text(value: Any) -> str | None:
-    if value is None:
-        return None
-    return value if isinstance(value, str) else encode(value)

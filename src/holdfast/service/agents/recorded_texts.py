@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType
 
@@ -18,8 +19,15 @@ from holdfast.wire.conversation_answers import (
     RecordedFailure,
 )
 
+MAX_PAGE_CHARS = 4 << 20
+"""An answer is complete when it has so many; what is in it by then may have as many itself."""
 _MAX_READ_CHARS = 8 << 20
 """A list of messages that is longer is not read to show it."""
+_MESSAGE_CHARS = 50
+"""About how many characters of JSON a message takes besides its text."""
+_MAX_ROLE_CHARS = 1000
+_T = TypeVar("_T")
+_U = TypeVar("_U")
 _PLAIN = frozenset(("role", "content", "name"))
 
 
@@ -46,19 +54,45 @@ class RecordedTexts:
     def __init__(self, contents: ContentFiles, max_chars: int) -> None:
         self._state = RecordingState(contents, keeps_messages=False)
         self._max = max_chars
+        self._end = MAX_PAGE_CHARS
         self.shown = 0
         """How many characters were shown so far."""
+        self.left_out = 0
+        """How many messages and tools there was no room for."""
+
+    def begin_part(self, most: int = MAX_PAGE_CHARS) -> None:
+        """What is shown from now on may have so many characters, all together."""
+        self._end = self.shown + most
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the part that was begun has all that it may have."""
+        return self.shown >= self._end
 
     def cut(self, text: str, *, is_json: bool = True) -> ShownText:
-        self.shown += min(len(text), self._max)
-        if len(text) <= self._max:
+        most = max(0, min(self._max, self._end - self.shown))
+        self.shown += min(len(text), most)
+        if len(text) <= most:
             return ShownText(text, is_json=is_json)
-        return ShownText(text[: self._max], len(text), is_json=is_json)
+        return ShownText(text[:most], len(text), is_json=is_json)
+
+    def take_last(self, items: list[_T], show: Callable[[_T], _U], chars: int) -> list[_U]:
+        """The last items as far as there is room for them, each with so many characters besides."""
+        shown: list[_U] = []
+        for item in reversed(items):
+            if self.is_full:
+                break
+            shown.append(show(item))
+            self.shown += chars
+        self.left_out += len(items) - len(shown)
+        return shown[::-1]
 
     def show_json(self, body: Any) -> ShownText:
         """A body as JSON; one in a file of its own as its preview."""
         reference = _find_reference(body)
-        return self.cut(encode(body)) if reference is None else reference
+        if reference is None:
+            return self.cut(encode(body))
+        return replace(reference, text=self.cut(reference.text).text)
 
     def show_value(self, body: Any) -> ShownText:
         """A body as a person reads it: a text as itself, anything else as JSON."""
@@ -70,22 +104,22 @@ class RecordedTexts:
         return self.cut(encode(value))
 
     def show_messages(self, body: Any) -> list[ConversationMessage]:
-        """The messages of a request; one that stands for them all, if they cannot be read."""
+        """The messages of a request, the last ones if there is no room for all.
+
+        If they cannot be read, one stands for them all.
+        """
         reference = _find_reference(body)
         if reference is not None and reference.size is not UNSET:
-            body = self._read(body) if reference.size <= _MAX_READ_CHARS else None
+            body = self.read_body(body) if reference.size <= _MAX_READ_CHARS else None
         if isinstance(body, list):
-            return [self.show_message(message) for message in body]
+            return self.take_last(body, self.show_message, _MESSAGE_CHARS)
         if reference is None:
             return []
         return [
             ConversationMessage(
-                role="", text=reference.text, size=reference.size, cid=reference.cid
+                role="", text=self.cut(reference.text).text, size=reference.size, cid=reference.cid
             )
         ]
-
-    def _read(self, body: Any) -> Any:
-        return self._state.read_body(body)
 
     def read_body(self, body: Any) -> Any:
         """A body, wherever it is; its preview, if it cannot be read."""
@@ -96,7 +130,7 @@ class RecordedTexts:
         shown = self.cut(text)
         whole = None if is_plain(message) else self.cut(encode(message))
         return ConversationMessage(
-            role=role,
+            role=role[:_MAX_ROLE_CHARS],
             text=shown.text,
             json=UNSET if whole is None or whole.size is not UNSET else whole.text,
             size=shown.size,

@@ -9,8 +9,8 @@ from msgspec import UNSET
 from holdfast.recording.recording_state import MODEL, seq_of
 from holdfast.recording.run_alignment import AlignedStep
 from holdfast.recording.run_comparison import ComparedRun, LineageAnswer, Step
-from holdfast.service.agents.conversation_builder import MAX_PAGE_CHARS, build_totals
-from holdfast.service.agents.recorded_texts import RecordedTexts
+from holdfast.service.agents.conversation_builder import build_totals
+from holdfast.service.agents.recorded_texts import MAX_PAGE_CHARS, RecordedTexts
 from holdfast.wire.conversation_answers import (
     ComparedRuns,
     ComparedStep,
@@ -32,10 +32,10 @@ def build_comparison(
 ) -> ComparedRuns:
     different = [index for index, step in enumerate(steps) if step.what is not None]
     shown: list[StepPair] = []
-    for index, step in enumerate(steps):
-        is_full = len(shown) >= limit or sum(each.shown for each in texts) >= MAX_PAGE_CHARS
-        if index > after and not is_full:
-            shown.append(_build_pair(index, step, texts))
+    for index in range(len(steps))[after + 1 : after + 1 + limit]:
+        shown.append(_build_pair(index, steps[index], texts))
+        if sum(each.shown for each in texts) >= MAX_PAGE_CHARS:
+            break
     return ComparedRuns(
         equal=not different,
         left=_build_run(runs[0], sum(step.left is not None for step in steps)),
@@ -86,6 +86,7 @@ def _build_pair(
 
 def _build_step(step: Step, texts: RecordedTexts) -> ComparedStep:
     call, outcome = step.call, step.call.outcome
+    texts.begin_part()
     fields: dict[str, Any] = {}
     if call.kind == MODEL:
         fields["message_count"] = len(step.asked["messages"])

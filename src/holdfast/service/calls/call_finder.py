@@ -109,7 +109,7 @@ class CallFinder:
             call_type=search.call_type,
             cid=None if search.cid is None else parse_cid(search.cid),
             below=_parse_upper_bound(search),
-            above=None if search.since is None else _parse_time(search.since, "since") - 1,
+            above=None if search.since is None else parse_time(search.since, "since") - 1,
         )
 
     def _find_functions(self, search: CallSearch) -> frozenset[int] | None:
@@ -194,11 +194,11 @@ def _parse_upper_bound(search: CallSearch) -> int | None:
             )
         bounds.append(number)
     if search.until is not None:
-        bounds.append(_parse_time(search.until, "until"))
+        bounds.append(parse_time(search.until, "until"))
     return min(bounds, default=None)
 
 
-def _parse_time(seconds: float, field: str) -> int:
+def parse_time(seconds: float, field: str) -> int:
     """A time as a call number."""
     if not 0 <= seconds < 9e9:
         raise errors.InvalidInput(f"{field}: not a time in seconds", field=field)

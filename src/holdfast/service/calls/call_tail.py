@@ -77,7 +77,8 @@ class CallTail(Waitable):
             await self._read(reading, checks, check, limit)
             has_more = reading.place < self._call_log.arrivals
             left = deadline - time.monotonic()
-            if reading.records or has_more or not await self._wait(reading.place, left):
+            is_news = reading.records or has_more or reading.missed
+            if is_news or not await self._wait(reading.place, left):
                 cursor = self.format_cursor(reading.place)
                 records = list(reading.records.values())
                 return ArrivedCalls(records, cursor, has_more, reading.looked_at, reading.missed)

@@ -12,7 +12,7 @@ from holdfast.core.filters import NOTHING, Call, Filter
 from holdfast.model.call import call_ids
 from holdfast.model.call_query import CallQuery
 from holdfast.model.call_span import STATUSES, CallLane, CallRange, CallSpans, build_spans
-from holdfast.service.calls.call_finder import CallFinder
+from holdfast.service.calls.call_finder import CallFinder, parse_time
 from holdfast.service.calls.filter_check import FilterCheck
 from holdfast.store import CallLog
 from holdfast.wire import rest
@@ -48,6 +48,9 @@ class TimelineReader:
         search = CallSearch(
             session=query.session, since=query.since, until=query.until, function=query.function
         )
+        for name, seconds in (("from", query.since), ("to", query.until)):
+            if seconds is not None:
+                parse_time(seconds, name)
         wanted = self._finder.build_query(search)
         if check is None or _is_about_spans(check.expression):
             expression = None if check is None else check.expression

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET
 
 from holdfast import errors
+from holdfast.core.secret_values import hide_secrets
 from holdfast.service.programs.session_document import build_launch
 from holdfast.store import Directory
 from holdfast.targets.program.launcher import Place
@@ -62,7 +63,7 @@ class LaunchHistory:
     def note(self, session: ProgramSession, place: Place) -> None:
         """Remember what a session has launched, in front of all others."""
         launch = _describe(session, place)
-        if len(str(msgspec.to_builtins(launch))) > _MAX_CHARACTERS:
+        if _has_secrets(launch) or len(str(msgspec.to_builtins(launch))) > _MAX_CHARACTERS:
             return
         key = _build_key(launch)
         others = [each for each in self._launches if _build_key(each) != key]
@@ -103,10 +104,16 @@ def _describe(session: ProgramSession, place: Place) -> RecentLaunch:
 
 
 def _leave_out_secrets(options: LaunchOptions, place: Place) -> LaunchOptions:
-    """The launch with absolute paths, without the values that are often secrets."""
+    """The launch with absolute paths, without the environment and the input."""
     script = place.spec.get("script")
     given = {"script": script} if script is not None else {}
     return msgspec.structs.replace(options, **given, cwd=place.cwd, env={}, stdin_inputs=[])
+
+
+def _has_secrets(launch: RecentLaunch) -> bool:
+    """Whether something in the command line looks like a secret: then it is not remembered."""
+    line = " ".join([launch.launch.code or "", *launch.launch.args])
+    return hide_secrets(line) != line
 
 
 def _build_key(launch: RecentLaunch) -> tuple[object, ...]:
