@@ -162,8 +162,8 @@ def test_a_timeline_that_cannot_be_is_refused(server: Server, query: str) -> Non
 
 def test_what_the_filter_could_not_judge_is_counted(server: Server) -> None:
     app = HttpApplication(server, name="unjudged")
-    app.call("f", 1)
-    app.call("f", 2)
+    app.call("of_no_known_signature", 1)
+    app.call("of_no_known_signature", 2)
     timeline = read_timeline(app, filter="args[0] == 1 or size > 3")
     assert (len(timeline["call_ids"]), timeline["undecided"]) == (1, 1)
     assert "size" in timeline["condition_errors"][0]["error"]
