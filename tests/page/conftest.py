@@ -32,8 +32,10 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     server.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """A browser for one file: while it is open, Playwright's event loop runs in this thread, and no
+    other test could have one of its own."""
     if find_chromium() is None and not os.environ.get("CI"):
         pytest.skip("there is no Chromium here; `make test` installs it where it can")
     with launched_browser() as browser:
