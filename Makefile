@@ -15,7 +15,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    find a bug in nine requests, then with one call, and show what an agent sees"
+	@echo "make demo    find one bug in nine requests and with one call, another with run, trace and why"
 	@echo "make test    check and test everything (what CI runs)"
 	@echo "make serve   run the server in the foreground, with its page"
 	@echo "make web     build the page again if something under web/ has changed"

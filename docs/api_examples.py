@@ -148,6 +148,7 @@ def capture_examples() -> Json:
         recorder = Recorder(server)
         try:
             _ask_about_tools(recorder, folder)
+            _ask_about_traces(recorder, folder)
             _ask_about_programs(recorder, folder)
             _ask_about_captures(recorder, folder)
             _ask_about_pausing(recorder)
@@ -187,6 +188,21 @@ def _ask_about_tools(recorder: Recorder, folder: Path) -> None:
     use("hold_decide", hold_id=hold["hold_id"], action="step-over")
     use("debug_continue", until="shop.py:12")
     use("debug_stop")
+
+
+def _ask_about_traces(recorder: Recorder, folder: Path) -> None:
+    """What a run did: one call of it, a value, another run."""
+    query = f"client=ann&cwd={folder}"
+    run = {"target": "shop.py", "stdin": "ann\n"}
+    traced = {**run, "function": "total"}
+    trace = recorder.ask("POST", "/tools/debug_trace", traced, query)["trace_id"]
+    why = {**run, "variable": "amount", "at": "shop.py:12"}
+    whole = recorder.ask("POST", "/tools/debug_why", why, query)["trace_id"]
+    recorder.ask("POST", "/tools/debug_diff", {"run_a": whole, "run_b": whole}, query)
+    recorder.ask("GET", "/api/traces", query="limit=1")
+    recorder.ask("GET", "/api/traces/{trace_id}", trace_id=trace)
+    recorder.ask("GET", "/api/traces/{trace_id}/calls/{key}", trace_id=trace, key="0")
+    recorder.ask("DELETE", "/api/traces/{trace_id}", trace_id="all")
 
 
 def _ask_about_captures(recorder: Recorder, folder: Path) -> None:
@@ -582,6 +598,7 @@ _IDS = (
     (re.compile(r"127\.0\.0\.1:\d+"), "127.0.0.1:5678"),
     (re.compile(r"0x[0-9a-f]{8,16}"), "0x7f81c400a{:03x}"),
     (re.compile(r"cap_[0-9a-f]{6,}"), "cap_3f2a1{:x}"),
+    (re.compile(r"trc_\d{8}_\d{6}_[0-9a-f]{6}"), "trc_20260123_131000_5b7e{:02x}"),
     (re.compile(r"[0-9a-f]{16}(?=\.ticket)"), "4dae31cbf6775d{:02x}"),
     (re.compile(r"cmd_[0-9a-f]{12}"), "cmd_{:012x}"),
     (re.compile(r"debug_\d{8}_\d{6}_\w+"), "debug_20260123_131000_abc{}"),

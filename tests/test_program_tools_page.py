@@ -18,7 +18,8 @@ from holdfast.wire.tool_requests import DebugInspect, DebugRun, DebugStep
 PAGE = (Path(__file__).parents[1] / "docs" / "tools-programs.md").read_text(encoding="utf-8")
 SHARED = {"budget_tokens", "show_secrets", "timeout", "session_id"}
 """Fields that the page explains once."""
-PROGRAM_TOOLS = [name for name in TOOLS if name.startswith("debug_") and name != "debug_run"]
+OTHER_PAGES = {"debug_run", "debug_trace", "debug_why", "debug_diff"}
+PROGRAM_TOOLS = [name for name in TOOLS if name.startswith("debug_") and name not in OTHER_PAGES]
 
 
 @pytest.mark.parametrize("tool", PROGRAM_TOOLS)

@@ -15,6 +15,7 @@
     │   ├── FrameNotFound  ReferenceNotFound  ThreadNotFound  ProcessNotFound
     │   ├── FileMissing  SourceNotFound
     │   └── CallNotFound  CidNotFound  CallBreakpointNotFound  CaptureNotFound
+    │       TraceNotFound  NotRecorded
     ├── WrongState        the right request at the wrong time
     │   ├── ThreadNotHeld  AlreadyDecided  HoldOver  CallCompleted  NoException
     │   └── EditorNotReady
@@ -311,6 +312,19 @@ class CallBreakpointNotFound(NotFound):
 class CaptureNotFound(NotFound):
     code = "CAPTURE_NOT_FOUND"
     default_hint = "`holdfast captures` and GET /api/captures list them. Run pytest --holdfast."
+
+
+class TraceNotFound(NotFound):
+    code = "TRACE_NOT_FOUND"
+    default_hint = "GET /api/traces lists the recordings. debug_trace makes one."
+
+
+class NotRecorded(NotFound):
+    """A recording is there, and does not have what is asked for."""
+
+    code = "TRACE_NOT_RECORDED"
+    short = "not_recorded"
+    default_hint = "`again: true` runs the program once more, and its side effects with it."
 
 
 class FileMissing(NotFound):

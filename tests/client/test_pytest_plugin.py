@@ -193,14 +193,14 @@ def test_a_run_that_passes_loads_nothing_to_describe_failures(tmp_path: Path) ->
         "    loaded = {m for m in sys.modules if m.startswith('holdfast.probe')}\n"
         "    assert not loaded\n"
     )
-    run = run_pytest(tmp_path / "home", "-q", "--holdfast", folder=tmp_path)
+    run = run_pytest(tmp_path / "home", "-q", "--holdfast", "--holdfast-trace=off", folder=tmp_path)
     assert run.status == 0, run.text
     assert not run.files
 
 
 def test_a_module_that_cannot_be_imported_leaves_a_capture(tmp_path: Path) -> None:
     (tmp_path / "test_broken.py").write_text("import no_such_module\n")
-    run = run_pytest(tmp_path / "home", "-q", "--holdfast", folder=tmp_path)
+    run = run_pytest(tmp_path / "home", "-q", "--holdfast", "--holdfast-trace=off", folder=tmp_path)
     (capture,) = run.captures().values()
     assert (capture["node"], capture["when"]) == ("test_broken.py", "collect")
     error = capture["exception"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from axe import find_barriers
 from playwright.sync_api import Page, expect
+from recorded_orders import write_orders
 
 from browsers import PHONE, WIDE
 from page_scene import Scene
@@ -30,9 +33,31 @@ VIEWS = {
 def test_a_view_has_no_barriers_and_fits_a_phone(
     scene_page: Page, scene: Scene, address: str
 ) -> None:
-    page = scene_page
-    page.goto(scene.address(address))
-    expect(page.locator("main").get_by_text(VIEWS[address]).first).to_be_visible()
+    scene_page.goto(scene.address(address))
+    expect(scene_page.locator("main").get_by_text(VIEWS[address]).first).to_be_visible()
+    check_view(scene_page)
+
+
+def test_the_views_of_traces_have_no_barriers_and_fit_a_phone(
+    scene_page: Page, scene: Scene, tmp_path: Path
+) -> None:
+    orders = write_orders(scene.server, tmp_path)
+    run, tree = orders.trace_run(), orders.trace()
+    place = f"{orders.program.path}:{orders.line('result')}"
+    call = f"{orders.address(run, 'total')}?line={orders.line('add')}&why=amount&at={place}"
+    views = {
+        "/traces": "Recordings",
+        f"/traces/{run}": "Calls",
+        f"/traces/{tree}": "Call tree",
+        call: "amount += price",
+    }
+    for address, text in views.items():
+        scene_page.goto(scene.server.url + address)
+        expect(scene_page.locator("main").get_by_text(text).first).to_be_visible()
+        check_view(scene_page)
+
+
+def check_view(page: Page) -> None:
     barriers = []
     for viewport in (WIDE, PHONE):
         page.set_viewport_size(viewport)

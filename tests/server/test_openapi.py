@@ -134,6 +134,9 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
         app = HttpApplication(server, name="shown")
         call = app.start("shown", 1)
         ids |= {"call_id": call["call_id"], "cid": compute_cid(1)}
+        traced = {"target": LOOP.path, "function": "add"}
+        trace = server.post("/api/v1/tools/debug_trace?client=shown", traced)["trace_id"]
+        ids |= {"trace_id": trace, "key": "0"}
         problems: list[str] = []
         for method, path, operation in operations(document):
             if method != "GET" or path.endswith(("/stream", "/proof", "/{capture_id}")):

@@ -19,6 +19,7 @@ const PLACES = [
   { to: "/", label: "Home", shortcut: "g h" },
   { to: "/programs", label: "Programs", shortcut: "g p" },
   { to: "/calls", label: "Calls", shortcut: "g c" },
+  { to: "/traces", label: "Traces", shortcut: "g t" },
   { to: "/agents", label: "Agents", shortcut: "g a" },
   { to: "/breakpoints", label: "Breakpoints", shortcut: "g b" },
   { to: "/events", label: "Events", shortcut: "g e" },

@@ -69,6 +69,18 @@ const routeTree = root.addChildren([
     lazyRouteComponent(() => import("./agents/AgentPage"), "AgentPage"),
   ),
   at(
+    "/traces",
+    lazyRouteComponent(() => import("./traces/TracesPage"), "TracesPage"),
+  ),
+  at(
+    "/traces/$id",
+    lazyRouteComponent(() => import("./traces/TracePage"), "TracePage"),
+  ),
+  at(
+    "/traces/$id/calls/$key",
+    lazyRouteComponent(() => import("./traces/TraceCallPage"), "TraceCallPage"),
+  ),
+  at(
     "/events",
     lazyRouteComponent(() => import("./events/EventsPage"), "EventsPage"),
   ),

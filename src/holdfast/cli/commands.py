@@ -52,6 +52,15 @@ class RootCommands(LazyGroup):
         "break": LazyCommand(
             "program_commands:set_breakpoints", "List, set and remove breakpoints.", _DEBUG
         ),
+        "trace": LazyCommand(
+            "trace_commands:trace",
+            "Show one call's whole life: each line with what it changed.",
+            _DEBUG,
+        ),
+        "why": LazyCommand("trace_commands:why", "Ask where a value came from.", _DEBUG),
+        "diff": LazyCommand(
+            "trace_commands:diff", "Find the first place where two runs differ.", _DEBUG
+        ),
         "debug": LazyCommand(
             "debug_command:debug",
             "Debug a program in a full-screen view of this terminal.",

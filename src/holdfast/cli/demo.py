@@ -1,6 +1,6 @@
-"""`holdfast demo`: an agent finds a bug, first step by step, then with one call.
+"""`holdfast demo`: an agent finds a bug step by step and with one call, and another with traces.
 
-It starts a server of its own and debugs a copy of the program. Both are removed afterwards. The
+It starts a server of its own and debugs copies of the programs. All are removed afterwards. The
 requests are fixed, but the conclusions are computed from the answers.
 """
 
@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any, TypedDict
 from urllib.parse import urlencode
 
+from holdfast.cli.demo_trace import TracedFinding, investigate_with_traces, write_payments
 from holdfast.cli.demo_view import DemoView
 from holdfast.client.http_client import HttpClient
 
 _PROGRAM = Path(__file__).with_name("demo_program.py")
+_PAYMENTS = Path(__file__).with_name("demo_payments.py")
 _WAIT = 20
 _WARM = 2
 _WARM_SECONDS = 10.0
@@ -72,18 +74,15 @@ def run(*, as_json: bool) -> int:
             steps: list[Step] = []
             listeners = [steps.append, *([view.show_step] if view else [])]
             agent = Agent(url, lambda step: [listener(step) for listener in listeners])
-            agent.wait_until_warm()
-            step_by_step = investigate(agent, program)
-            agent.wait_until_warm()
+            finding = _investigate_orders(agent, view, program)
+            *many, one = steps
+            before, after = _add_up(many), _add_up([one])
             if view:
-                view.begin_one_call()
-            finding = investigate_at_once(agent, program)
-    if (finding.line, finding.code) != (step_by_step.line, step_by_step.code):
-        raise RuntimeError("the two ways did not find the same line")
-    *many, one = steps
-    before, after = _add_up(many), _add_up([one])
+                view.show_finding(finding, before, after)
+            traced = _investigate_payments(agent, view, Path(folder))
+            three = steps[len(many) + 1 :]
     if view:
-        view.show_finding(finding, before, after)
+        view.show_traced(traced, _add_up(three))
     else:
         report = {
             "found": asdict(finding),
@@ -91,9 +90,34 @@ def run(*, as_json: bool) -> int:
             "one_call": after,
             "steps": [asdict(step) for step in many],
             "step_by_step": before,
+            "traced": asdict(traced),
+            "traces": [asdict(step) for step in three],
         }
         print(json.dumps(report))
     return 0
+
+
+def _investigate_orders(agent: Agent, view: DemoView | None, program: Path) -> Finding:
+    """Find one bug twice: step by step, and with one call."""
+    agent.wait_until_warm()
+    step_by_step = investigate(agent, program)
+    agent.wait_until_warm()
+    if view:
+        view.begin_one_call()
+    finding = investigate_at_once(agent, program)
+    if (finding.line, finding.code) != (step_by_step.line, step_by_step.code):
+        raise RuntimeError("the two ways did not find the same line")
+    return finding
+
+
+def _investigate_payments(agent: Agent, view: DemoView | None, folder: Path) -> TracedFinding:
+    program, payments = folder / "payments.py", folder / "payments.csv"
+    shutil.copyfile(_PAYMENTS, program)
+    write_payments(payments)
+    agent.wait_until_warm()
+    if view:
+        view.begin_traces(program)
+    return investigate_with_traces(agent.ask, program, payments)
 
 
 def _add_up(steps: list[Step]) -> Totals:

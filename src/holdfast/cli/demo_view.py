@@ -1,10 +1,11 @@
-"""Prints the demo: the requests of the long way in a line each, the one call with its answer."""
+"""Prints the demo: the long way in a line for each request, the others with their answers."""
 
 from __future__ import annotations
 
 import json
 import shlex
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,8 @@ from rich.panel import Panel
 from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
+
+from holdfast.cli.demo_trace import PAYMENTS, TracedFinding, render_answer
 
 if TYPE_CHECKING:
     from holdfast.cli.demo import Finding, Step, Totals
@@ -32,7 +35,7 @@ class DemoView:
         self._console = plain if is_narrow else Console(width=_WIDTH)
         self._program = program
         self._number = 0
-        self._is_one_call = False
+        self._show: Callable[[Step], None] = self._show_request
         self._locals: dict[str, str] = {}
 
     def show_program(self, url: str) -> None:
@@ -43,8 +46,16 @@ class DemoView:
         self._begin_part("Step by step, as a debugger is used:")
 
     def begin_one_call(self) -> None:
-        self._is_one_call = True
+        self._show = self._show_run
         self._begin_part("The same bug with one call:")
+
+    def begin_traces(self, program: Path) -> None:
+        self._program = program
+        self._show = self._show_answer
+        self._begin_part("Another one, that reading does not show, with run, trace and why:")
+        code = Syntax(program.read_text(encoding="utf-8"), "python", line_numbers=True)
+        title = f"{program.name}, and a file of {PAYMENTS} payments"
+        self._console.print(Panel(code, title=title, title_align="left"))
 
     def _begin_part(self, title: str) -> None:
         self._console.print()
@@ -53,10 +64,7 @@ class DemoView:
     # -- one request ------------------------------------------------------------------------
 
     def show_step(self, step: Step) -> None:
-        if self._is_one_call:
-            self._show_run(step)
-        else:
-            self._show_request(step)
+        self._show(step)
 
     def _show_request(self, step: Step) -> None:
         """The request, and what is new in its answer, in three lines."""
@@ -122,6 +130,29 @@ class DemoView:
         head = f"{report['status']}, exit code {report['exit_code']}, {report['hits']} hits"
         return Group(Text(head, style="green"), table, Text(report["output"], style="dim"))
 
+    # -- traces -----------------------------------------------------------------------------
+
+    def _show_answer(self, step: Step) -> None:
+        """The request as a command, and the answer as an agent reads it."""
+        self._console.print(Text(f"    {step.why}", style="bold"))
+        self._console.print(Text("    " + _format_command(step), style="dim"), soft_wrap=True)
+        cost = Text(f"{step.ms:g} ms, {step.bytes} bytes", style="dim")
+        text = Text(render_answer(step.path, step.answer), style="green")
+        self._console.print(Panel(text, subtitle=cost, subtitle_align="right", padding=(0, 1)))
+
+    def show_traced(self, found: TracedFinding, totals: Totals) -> None:
+        body = Text.assemble(
+            (f"Found: payment {found.payment}, {self._program.name}:{found.line}", "bold green"),
+            (f"   {found.code}\n", "bold"),
+            *(f"  · {fact}\n" for fact in found.facts),
+            (
+                f"{totals['requests']} requests, {totals['bytes']:,} bytes of answers, "
+                f"{totals['ms']:g} ms",
+                "dim",
+            ),
+        )
+        self._console.print(Panel(body, border_style="green", padding=(0, 1)))
+
     # -- the end ----------------------------------------------------------------------------
 
     def show_finding(self, found: Finding, before: Totals, after: Totals) -> None:
@@ -141,3 +172,13 @@ class DemoView:
             *(f"  · {fact}\n" for fact in found.evidence),
         )
         self._console.print(Panel(Group(body, costs), border_style="green", padding=(0, 1)))
+
+
+def _format_command(step: Step) -> str:
+    """A request to a tool as one would type it."""
+    body: dict[str, Any] = dict(step.body)
+    program = shlex.join([body.pop("target"), *body.pop("args")])
+    tool = step.path.partition("?")[0].rpartition("_")[2]
+    variable = f" {body.pop('variable')}" if "variable" in body else ""
+    options = "".join(f" --{name} {shlex.quote(str(value))}" for name, value in body.items())
+    return f"holdfast {tool}{variable}{options} -- {program}"

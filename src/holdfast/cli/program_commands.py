@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, NoReturn
 
 import typer
@@ -32,9 +31,10 @@ from holdfast.cli.program_options import (
     Timeout,
     Until,
 )
-from holdfast.cli.server_access import AsJson, NoStart, Url, complain, print_note
+from holdfast.cli.run_input import build_environment, read_input
+from holdfast.cli.server_access import AsJson, NoStart, Url, print_note
 from holdfast.cli.tool_access import Answer, Tools
-from holdfast.cli.typed_program import name_module, read_environment, split_program
+from holdfast.cli.typed_program import name_module, split_program
 
 _MISPLACED = ("--break", "-b", "--collect", "--until", "--max-hits", "--budget-tokens", "--json")
 
@@ -118,7 +118,7 @@ def run(
     _warn_of_options(args)
     tools = Tools(url, budget)
     fields: dict[str, Any] = {"target": target, "args": args}
-    fields |= {"env": _build_environment(env or []), "python": python, "stdin": _read_input(stdin)}
+    fields |= {"env": build_environment(env or []), "python": python, "stdin": read_input(stdin)}
     fields |= {"cwd": os.path.abspath(os.path.expanduser(cwd)) if cwd else None}
     fields |= {"breakpoints": places, "collect": collect, "until": until, "max_hits": max_hits}
     fields |= {"exceptions": exceptions, "show_secrets": show_secrets}
@@ -131,28 +131,6 @@ def _warn_of_options(args: Sequence[str]) -> None:
     own = [word for word in args if word in _MISPLACED]
     if own:
         print_note(f"{own[0]} goes to the program: options of Holdfast come before it")
-
-
-def _build_environment(assignments: Iterable[str]) -> dict[str, str | None]:
-    """The variables of this shell, and those that are given."""
-    environment: dict[str, str | None] = {**read_environment()}
-    for assignment in assignments:
-        name, sign, value = assignment.partition("=")
-        if not name:
-            _refuse(f"--env takes NAME=VALUE, and not {assignment!r}")
-        environment[name] = value if sign else None
-    return environment
-
-
-def _read_input(source: str | None) -> str | None:
-    if source is None:
-        return None
-    try:
-        if source == "-":
-            return sys.stdin.read()
-        return Path(source).read_text("utf-8", "replace")
-    except OSError as problem:
-        complain(f"--stdin {source}: {problem.strerror}")
 
 
 def _refuse(message: str) -> NoReturn:

@@ -10,10 +10,13 @@ import msgspec
 
 from holdfast.cli.tool_hints import write_commands
 from holdfast.wire.breakpoint_table import BreakpointTable
+from holdfast.wire.diff_reports import DiffReport
 from holdfast.wire.plain_text import clean_all
 from holdfast.wire.report_answers import Report
 from holdfast.wire.session_table import StoppedSessions
 from holdfast.wire.tool_answers import ToolAnswer
+from holdfast.wire.trace_reports import TraceReport
+from holdfast.wire.why_reports import WhyReport
 
 Answer = TypeVar("Answer", bound=ToolAnswer)
 
@@ -22,14 +25,25 @@ _HINTS = ("message", "error", "problems", "omitted", "next")
 _TABLES: Mapping[str, type[ToolAnswer]] = {
     "debug_set_breakpoints": BreakpointTable,
     "debug_stop": StoppedSessions,
+    "debug_trace": TraceReport,
+    "debug_why": WhyReport,
+    "debug_diff": DiffReport,
 }
 """What tools answer with that do not answer with a report."""
+_TRACES = ("debug_trace", "debug_why", "debug_diff")
+"""Those whose text is source with values beside it."""
 
 
 def print_answer(tool: str, answer: Mapping[str, Any]) -> None:
     """Print what a tool answered."""
     if tool in _TABLES:
-        print(_convert(answer, _TABLES[tool]).to_text())
+        text = _convert(answer, _TABLES[tool]).to_text()
+        if tool in _TRACES and sys.stdout.isatty():
+            from holdfast.cli.coloured_trace import print_coloured_trace
+
+            print_coloured_trace(text)
+        else:
+            print(text)
         return
     report = _convert(answer, Report)
     if sys.stdout.isatty():

@@ -26,7 +26,7 @@ MAX_WAIT = 50.0
 _PIPE_BUDGET = 800
 _TERMINAL_BUDGET = 3000
 
-_STARTING = ("debug_run",)
+_STARTING = ("debug_run", "debug_trace", "debug_why", "debug_diff")
 """Tools that make sense when no server runs: the others need a session."""
 
 Answer = dict[str, Any]
@@ -36,16 +36,19 @@ Answer = dict[str, Any]
 class Tools:
     """The tools, for one run of a command."""
 
-    def __init__(self, url: str | None, budget: int | None = None) -> None:
+    def __init__(
+        self, url: str | None, budget: int | None = None, *, is_bounded: bool = True
+    ) -> None:
         self._url = url
         self._query = describe_client()
-        is_read_by_people = sys.stdout.isatty()
-        self._budget = budget or (_TERMINAL_BUDGET if is_read_by_people else _PIPE_BUDGET)
+        usual = _TERMINAL_BUDGET if sys.stdout.isatty() else _PIPE_BUDGET
+        self._budget = (budget or usual) if is_bounded else None
 
     def call(self, tool: str, **fields: Any) -> Answer:
         """The answer of a tool. Fields that are None or an empty list are left out."""
         body = {name: value for name, value in fields.items() if value not in (None, [])}
-        body["budget_tokens"] = self._budget
+        if self._budget is not None:
+            body["budget_tokens"] = self._budget
         path = f"/api/v1/tools/{tool}?{self._query}"
         if tool in _STARTING:
             answer: Answer | None = ask(self._url, "POST", path, body)
@@ -70,6 +73,22 @@ class Tools:
             except KeyboardInterrupt:
                 _leave(status.find_session())
 
+    def record(self, tool: str, timeout: float, **fields: Any) -> Answer:
+        """The answer of a tool that records a run, once the run is over or the time is."""
+        ends_at = time.monotonic() + timeout
+        answer = self.run(tool, min(timeout, MAX_WAIT), **fields)
+        if not _is_unfinished(answer) or timeout <= MAX_WAIT:
+            return answer
+        session, trace = answer["session_id"], answer["trace_id"]
+        while (left := ends_at - time.monotonic()) > 0:
+            wait = min(left, MAX_WAIT)
+            later = self.call("debug_continue", session_id=session, timeout=wait)
+            if later.get("status") != "running":
+                break
+        for name in ("target", "args", "env", "cwd", "python", "stdin"):
+            fields.pop(name, None)
+        return self.call(tool, **fields, trace=trace)
+
     def _wait(self, tool: str, timeout: float, fields: Mapping[str, Any]) -> Answer:
         ends_at = time.monotonic() + timeout
         report = self.call(tool, **fields, timeout=min(timeout, MAX_WAIT))
@@ -82,6 +101,11 @@ class Tools:
             later = self.call("debug_continue", **same, timeout=min(left, MAX_WAIT))
             report = join_reports(report, later)
         return report
+
+
+def _is_unfinished(answer: Answer) -> bool:
+    """Whether the program of a recording still runs, and what was asked for has not come."""
+    return answer.get("status") == "running" and "trace_id" in answer and "steps" not in answer
 
 
 def join_reports(earlier: Answer, later: Answer) -> Answer:

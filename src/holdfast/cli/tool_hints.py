@@ -13,6 +13,9 @@ _COMMANDS = {
     "debug_inspect": "inspect",
     "debug_evaluate": "eval",
     "debug_set_breakpoints": "break",
+    "debug_trace": "trace",
+    "debug_why": "why",
+    "debug_diff": "diff",
     "debug_sessions": "sessions",
     "debug_stop": "stop",
     "hold_list": "holds",
@@ -34,6 +37,7 @@ _OPTION = re.compile(r"\b(show_secrets|budget_tokens|max_hits)(?:\s*[:=]\s*(true
 
 def write_commands(text: str) -> str:
     """The text with commands in place of tools and routes."""
+    text = text.replace("again: true", "--again")
     for route, command in _ROUTES.items():
         text = text.replace(route, f"`holdfast {command}`")
     if "_" in text:

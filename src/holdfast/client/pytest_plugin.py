@@ -1,7 +1,7 @@
 """`pytest --holdfast` and `pytest --holdfast-stop`.
 
 pytest loads this module in every run, so it imports nothing. Without the options no hook is
-registered, and with them none that a passing test meets.
+registered.
 """
 
 from __future__ import annotations
@@ -17,6 +17,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--holdfast",
         action="store_true",
         help="every failing test leaves a capture, which `holdfast captures` shows",
+    )
+    group.addoption(
+        "--holdfast-trace",
+        choices=("on", "off"),
+        default="on",
+        help="with --holdfast: whether to record what a test's own code does (default: on)",
     )
     group.addoption(
         "--holdfast-stop",

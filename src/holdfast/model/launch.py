@@ -77,6 +77,29 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class TraceOrder:
+    """What the probe records of a run, and into which file."""
+
+    path: str
+    kind: str
+    """`frame`: calls of one function; `run`: all of the program's own code; `calls`: the tree."""
+    roots: tuple[str, ...]
+    """Directories of the program's own code."""
+    function: str | None = None
+    is_own: bool = False
+    """Whether the function is one of the script itself."""
+    is_static: bool = True
+    """Whether a source file defines the function."""
+    call: int | None = None
+    where: str | None = None
+    raised: bool = False
+    full: bool = False
+    keep: str = "newest"
+    """What of a run is kept when there is too much: its `newest` or its `oldest` part."""
+    max_events: int = 200_000
+
+
+@dataclass(frozen=True)
 class Preparation:
     """What a request sets before its program starts. If the start is refused, it is unset again."""
 
@@ -86,6 +109,7 @@ class Preparation:
     exception_filters: Sequence[str] | None = None
     """None: those of the session stay."""
     experiment: Experiment | None = None
+    trace: TraceOrder | None = None
 
 
 NO_PREPARATION = Preparation()

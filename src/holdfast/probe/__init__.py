@@ -14,6 +14,7 @@ runs it. From then on `request_handlers` answers the server's requests on the de
 - `end_reports`, `exception_facts`: why the program ended, what an exception says
 - `breakpoint_rules`, `breakpoint_table`, `exception_filters`: whether the program stops
 - `breakpoint_calls`: where `breakpoint()` stops, and where not
+- `traces`: records what the program does, for traces, `why` and `diff`
 - `run_experiment`: what breakpoints do at a hit in place of a stop
 - `failing_tests`, `exception_stops`: stops where a test fails, in pytest and unittest
 - `function_names`, `function_table`: which functions a breakpoint names

@@ -21,6 +21,15 @@ from .child_policy import ChildPolicy
 from .pydevd_access import user_threads
 
 
+BEFORE_END: List[Callable[[], None]] = []
+"""Called before the process ends, or runs another program, without a chance to clean up."""
+
+
+def _call_before_end() -> None:
+    for call in BEFORE_END:
+        call()
+
+
 def install(connection: Any, ticket: Optional[join_ticket.Ticket]) -> None:
     """From now on, report every child to the server. With a ticket, it follows them."""
     ChildPolicy.connection, ChildPolicy.ticket, ChildPolicy.is_watching = connection, ticket, True
@@ -50,6 +59,7 @@ def _report_replacement(argv: Any, followed: bool) -> None:
         command = [os.fsdecode(part) for part in argv]
     except TypeError:
         return  # a mistake, which the call itself will report
+    _call_before_end()
     server_messages.report("replaced", command=command, followed=followed)
     server_messages.flush(1.0)
 
@@ -156,6 +166,7 @@ def _wrap_exec(original: Callable[..., Any]) -> Callable[..., Any]:
 def _wrap_exit(original: Callable[..., Any]) -> Callable[..., Any]:
     def _exit(status: int) -> Any:
         if type(status) is int:  # else it is a mistake, and does not end
+            _call_before_end()
             end_reports.report_sudden_end()
         return original(status)
 

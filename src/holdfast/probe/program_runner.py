@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import importlib.util
 import io
 import itertools
@@ -27,7 +28,8 @@ from . import (
 from .program_order import ORDER
 from .pydevd_access import HERE, current, end_step, is_ours
 from .server_connection import ServerConnection
-from .server_messages import flush
+from .server_messages import flush, report
+from .traces import trace_start
 
 Runner = Callable[[], Any]
 
@@ -189,11 +191,20 @@ def _prepare_process(spec: Dict[str, Any]) -> Runner:
             os.environ[name] = value
     os.chdir(spec["cwd"])
     standard_streams.install()
+    if spec.get("trace"):
+        _begin_trace(spec["trace"])
     run = _find_runner(spec, _reset_main())
     experiment = spec.get("experiment")
     if experiment is not None:
         _prepare_experiment(spec, experiment)
     return run
+
+
+def _begin_trace(spec: Dict[str, Any]) -> None:
+    trace_start.ON_PICKED_END = lambda: report("traced")
+    trace_start.begin(spec)
+    process_hooks.BEFORE_END.append(trace_start.end)
+    atexit.register(trace_start.end)  # before the program's own, so that it is called after them
 
 
 def _prepare_experiment(spec: Dict[str, Any], experiment: Dict[str, Any]) -> None:
@@ -238,7 +249,7 @@ def _script_runner(
         sys.path[0] = os.path.dirname(os.path.realpath(full))
     with io.open_code(full) as file:
         source = file.read()
-    code = compile(source, full, "exec", dont_inherit=True)
+    code = trace_start.prepare_code(compile(source, full, "exec", dont_inherit=True))
     main.update({"__file__": full, "__cached__": None})
     main["__loader__"] = SourceFileLoader("__main__", full)
     return lambda: exec(code, main)
@@ -273,7 +284,7 @@ def _code_runner(text: str, flags: List[str], args: List[str], main: Dict[str, A
     _set_argv("-c", flags + ["-c", text], args)
     if not _has_safe_path():
         sys.path[0] = ""
-    code = compile(text, "<string>", "exec", dont_inherit=True)
+    code = trace_start.prepare_code(compile(text, "<string>", "exec", dont_inherit=True))
     return lambda: exec(code, main)
 
 

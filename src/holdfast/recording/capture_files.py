@@ -106,6 +106,8 @@ class Capture(TypedDict, total=False):
     exception: CapturedException
     causes: list[CapturedException]
     assertion: CapturedAssertion
+    trace: str
+    """The recording of what the test's own code did."""
     output: list[tuple[str, str]]
     """Title and text of what the test wrote."""
 

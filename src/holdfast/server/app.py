@@ -42,6 +42,7 @@ from holdfast.server.rest import (
     session_routes,
     stream_routes,
     tool_routes,
+    trace_routes,
 )
 from holdfast.server.route_table import Incoming, Route, RouteTable, build_route, read_body
 from holdfast.service.debugger import Debugger
@@ -62,6 +63,7 @@ ROUTE_MODULES = (
     call_breakpoint_routes,
     call_record_routes,
     capture_routes,
+    trace_routes,
     agent_routes,
     agent_directory_routes,
     event_routes,

@@ -26,10 +26,12 @@ PATH_MEANINGS = {
     "cid": "The content id of the value.",
     "frame_id": "The id of the frame; 0 is the innermost of the thread that stopped.",
     "hold_id": "The id of the hold.",
+    "key": "The key of the call in its recording.",
     "name": "The name of the profile.",
     "reference": "The reference of the scope or value.",
     "session_id": "The id of the session.",
     "thread_id": "The id of the thread.",
+    "trace_id": "The id of the recording, the beginning of it, or `latest`.",
     "watch_id": "The id of the watch.",
 }
 

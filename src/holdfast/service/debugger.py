@@ -28,6 +28,7 @@ from holdfast.service.session_registry import SessionRegistry
 from holdfast.service.settings import Settings
 from holdfast.service.stop_signals import StopSignals
 from holdfast.service.tools.tool_set import ToolSet
+from holdfast.service.traces.trace_service import Traces
 from holdfast.service.warning_list import WarningList
 from holdfast.store import Store, open_store
 from holdfast.targets.program import descriptors
@@ -66,6 +67,7 @@ class Debugger:
         self.events = EventReader(self.sessions, self._stream)
         self.live = LiveStream(self.sessions, self._stream, self.events)
         self.captures = Captures(data_dir, self._warnings)
+        self.traces = Traces(data_dir, store, self.captures)
         self.tools = ToolSet(self)
         self.stop_requested = asyncio.Event()
         self.request_count = 0

@@ -82,6 +82,9 @@ class Capture(Struct, kw_only=True):
     python: Annotated[str, about("The interpreter.")] = ""
     version: Annotated[str, about("The version of Python.")] = ""
     output: Annotated[list[tuple[str, str]], about("What the test wrote: title and text.")] = []
+    trace: Annotated[
+        str, about("The recording of what the test's own code did, for debug_trace and debug_why.")
+    ] = ""
 
 
 class CaptureSummary(Struct, kw_only=True):

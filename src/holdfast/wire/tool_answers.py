@@ -43,8 +43,10 @@ class ToolResult:
     text: str
 
 
-def fit(answer: ToolAnswer, budget_tokens: int) -> ToolResult:
-    """The largest form of an answer that fits."""
+def fit(answer: ToolAnswer, budget_tokens: int | None) -> ToolResult:
+    """The largest form of an answer that fits; None: the whole answer."""
+    if budget_tokens is None:
+        return ToolResult(answer, _render(answer))
     limit = budget_tokens * BYTES_PER_TOKEN
     result = _measure(answer, limit)
     if result is not None:

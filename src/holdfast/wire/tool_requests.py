@@ -18,7 +18,7 @@ MAX_TIMEOUT = 50.0
 
 Budget = Annotated[int, about("At most so many tokens in the answer.", ge=100, le=20_000)]
 Timeout = Annotated[
-    float, about("Seconds to wait; then it answers `running`, and goes on.", ge=0, le=MAX_TIMEOUT)
+    float, about("Seconds; then it answers `running`, and goes on.", ge=0, le=MAX_TIMEOUT)
 ]
 SessionId = Annotated[str | None, about("Default: the latest session.")]
 Place = Annotated[str, about("`file:line`, `module.func`, or either with ` if condition`.")]
@@ -42,51 +42,59 @@ class ToolRequest(Body, kw_only=True):
 
     budget_tokens: Budget = DEFAULT_BUDGET
 
+    @property
+    def limit_tokens(self) -> int | None:
+        """How long the answer may be; None: as long as it is."""
+        return self.budget_tokens
+
+
+_TARGET = "Script, module, `file.py::test`, or a command line: `pytest -k cart`."
+Target = Annotated[SystemText, about(_TARGET, min_length=1)]
+Arguments = Annotated[list[SystemText], about("Arguments of the program.")]
+Variables = Annotated[dict[VariableName, SystemText | None], about("Variables; null unsets.")]
+WorkingDirectory = Annotated[SystemText | None, about("Working directory.")]
+Interpreter = Annotated[SystemText | None, about("Interpreter. Default: the project's own.")]
+Input = Annotated[str | None, about("What the program reads.")]
+
 
 class DebugRun(ToolRequest, kw_only=True):
     """Run a program to its first breakpoint, crash, failing test or end, and report it."""
 
-    target: Annotated[
-        SystemText,
-        about(
-            "Script, module, `file.py::test`, or a command line such as `pytest -k cart`.",
-            min_length=1,
-        ),
-    ]
-    args: Annotated[list[SystemText], about("Arguments of the program.")] = []
-    env: Annotated[dict[VariableName, SystemText | None], about("Variables; null unsets.")] = {}
-    cwd: Annotated[SystemText | None, about("Working directory.")] = None
-    python: Annotated[SystemText | None, about("Interpreter. Default: the project's own.")] = None
-    stdin: Annotated[str | None, about("What the program reads.")] = None
+    target: Target
+    args: Arguments = []
+    env: Variables = {}
+    cwd: WorkingDirectory = None
+    python: Interpreter = None
+    stdin: Input = None
     breakpoints: Annotated[
         list[Place | BreakpointSpec],
         about("`file:line`, `module.func`, either with ` if condition`; or objects."),
     ] = []
     collect: Annotated[
         list[str],
-        about("Expressions: a table with a row for each hit of a breakpoint, without stopping."),
+        about("Expressions: a table, a row for each hit, without stopping."),
     ] = []
     until: Annotated[str | None, about("Stop where this is true, or at this `file:line`.")] = None
     max_hits: Annotated[
         Annotated[int, Meta(ge=1, le=10_000)] | None,
-        about("Stop at this hit; with `collect`, after so many rows."),
+        about("Stop at this hit, or after so many rows."),
     ] = None
     exceptions: Annotated[
         Literal["uncaught", "raised", "none"], about("Which exceptions stop it.")
     ] = "uncaught"
     subprocesses: Annotated[
-        bool, about("Debug child processes, too: each is a session of its own.")
+        bool, about("Debug child processes, too.")
     ] = False
     timeout: Timeout = DEFAULT_TIMEOUT
     show_secrets: ShowSecrets = False
 
 
 class DebugContinue(ToolRequest, kw_only=True):
-    """Let it run to its next stop, or wait for it if it runs. Gives it `input` if that is set."""
+    """Let it run to its next stop, or wait for it if it runs."""
 
     session_id: SessionId = None
     input: Annotated[
-        str | None, about("A line for a program that waits for input; `\\x04` ends its input.")
+        str | None, about("A line that it waits for; `\\x04` ends its input.")
     ] = None
     until: Annotated[str | None, about("`file:line`, or an expression to become true.")] = None
     timeout: Timeout = DEFAULT_TIMEOUT
@@ -102,11 +110,11 @@ class DebugStep(ToolRequest, kw_only=True):
     session_id: SessionId = None
     kind: Annotated[
         StepKind,
-        about("`to_line` runs to `line`; `return` to the end of the frame; `pause` stops a run."),
+        about("`to_line`: to `line`; `return`: to the end of the frame; `pause`: stop a run."),
     ] = "over"
     count: Annotated[int, about("How many steps; with `until`, at most.", ge=1, le=1000)] = 1
-    until: Annotated[str | None, about("Step until this expression is true.")] = None
-    line: Annotated[int | None, about("For `to_line`: the line, in this file.")] = None
+    until: Annotated[str | None, about("Until this is true.")] = None
+    line: Annotated[int | None, about("For `to_line`.")] = None
     timeout: Timeout = DEFAULT_TIMEOUT
     show_secrets: ShowSecrets = False
 
@@ -116,17 +124,17 @@ class DebugInspect(ToolRequest, kw_only=True):
 
     session_id: SessionId = None
     frame: Annotated[int, about("0 is where it stopped, 1 its caller…", ge=0)] = 0
-    expand: Annotated[str | None, about("A value to unfold, such as `q.child` or `rows[3]`.")] = (
+    expand: Annotated[str | None, about("A value to unfold: `q.child`, `rows[3]`.")] = (
         None
     )
     expressions: Annotated[list[str], about("Expressions to evaluate there.")] = []
     show: Annotated[
         list[Literal["locals", "stack", "source", "output", "threads", "breakpoints"]],
-        about("Which parts. Default: what is worth showing."),
+        about("Which parts."),
     ] = []
     start: Annotated[int, about("From which item, frame or line on.", ge=0)] = 0
     capture: Annotated[
-        str | None, about("Instead of a session: a failing test's capture, or `latest`.")
+        str | None, about("Instead of a session: a capture, or `latest`.")
     ] = None
     show_secrets: ShowSecrets = False
 
@@ -145,17 +153,96 @@ class DebugSetBreakpoints(ToolRequest, kw_only=True):
     """Set and remove breakpoints while a session lives; answers with all of them."""
 
     session_id: SessionId = None
-    add: Annotated[
-        list[Place | BreakpointSpec],
-        about("`file:line`, `module.func`, either with ` if condition`; or objects."),
-    ] = []
+    add: Annotated[list[Place | BreakpointSpec], about("As `breakpoints` of debug_run.")] = []
     watch: Annotated[
-        list[str], about("Values: stop where one is written, such as `cart.total`.")
+        list[str], about("Stop where it is written: `cart.total`.")
     ] = []
     remove: Annotated[list[str], about("Ids or places; `all` for all.")] = []
     exceptions: Annotated[
         Literal["uncaught", "raised", "none"] | None, about("Which exceptions stop it.")
     ] = None
+
+
+Recorded = Annotated[
+    str | None,
+    about("Instead of a run: a recording, a capture, `latest`."),
+]
+
+
+class DebugTrace(ToolRequest, kw_only=True):
+    """One call's whole life: arguments, each line with what it changed, callees, its result."""
+
+    target: Annotated[SystemText | None, about(_TARGET)] = None
+    args: Arguments = []
+    function: Annotated[
+        str | None,
+        about("`module.func`, `Class.method`; a bare name: the script's. None: the call tree."),
+    ] = None
+    call: Annotated[
+        Annotated[int, Meta(ge=1)] | None, about("Which call, from 1 on.")
+    ] = None
+    where: Annotated[str | None, about("The first call with, say, `n > 3`.")] = None
+    raised: Annotated[bool, about("The first call that raised.")] = False
+    full: Annotated[bool, about("Fold no loop.")] = False
+    trace: Recorded = None
+    go: Annotated[
+        Literal["parent", "child", "next", "previous"] | None,
+        about("In a recording, from that call."),
+    ] = None
+    find: Annotated[str | None, about("Where the recording has this value.")] = None
+    again: Annotated[bool, about("Run it again for what was not recorded.")] = False
+    env: Variables = {}
+    cwd: WorkingDirectory = None
+    python: Interpreter = None
+    stdin: Input = None
+    timeout: Timeout = DEFAULT_TIMEOUT
+    show_secrets: ShowSecrets = False
+    budget_tokens: Annotated[
+        int, about("With `full`: no limit.", ge=0, le=20_000)
+    ] = 0
+
+    @property
+    def limit_tokens(self) -> int | None:
+        return self.budget_tokens or (None if self.full else DEFAULT_BUDGET)
+
+
+class DebugWhy(ToolRequest, kw_only=True):
+    """Where a value came from: the write that made it, and what fed that."""
+
+    variable: Annotated[
+        str | None, about("`total`, `order.total`, `rows[2]`. None: the exception.")
+    ] = None
+    at: Annotated[str | None, about("`file:line`, before it runs.")] = None
+    hit: Annotated[int, about("Which time; -1: the last.")] = 1
+    target: Annotated[SystemText | None, about("Default: the file of `at`.")] = None
+    args: Arguments = []
+    trace: Recorded = None
+    env: Variables = {}
+    cwd: WorkingDirectory = None
+    python: Interpreter = None
+    stdin: Input = None
+    timeout: Timeout = DEFAULT_TIMEOUT
+    show_secrets: ShowSecrets = False
+
+
+class DebugDiff(ToolRequest, kw_only=True):
+    """The first place where two runs differ, with both states."""
+
+    run_a: Annotated[
+        SystemText | None, about("A recording, a capture, or a command line.")
+    ] = None
+    run_b: Annotated[SystemText | None, about("The other one.")] = None
+    against: Annotated[
+        SystemText | None, about("A commit: `target` then and now.")
+    ] = None
+    target: Annotated[SystemText | None, about("With `against`.")] = None
+    args: Arguments = []
+    env: Variables = {}
+    cwd: WorkingDirectory = None
+    python: Interpreter = None
+    stdin: Input = None
+    timeout: Timeout = DEFAULT_TIMEOUT
+    show_secrets: ShowSecrets = False
 
 
 class DebugSessions(ToolRequest, kw_only=True):
@@ -167,20 +254,20 @@ class DebugSessions(ToolRequest, kw_only=True):
 class DebugStop(ToolRequest, kw_only=True):
     """End a session and its program."""
 
-    session_id: Annotated[str | None, about("Default: the latest; `all`: all of yours.")] = None
+    session_id: Annotated[str | None, about("`all`: all of yours.")] = None
 
 
 HoldTimeout = Annotated[float, about("Seconds to wait for that.", ge=0, le=MAX_TIMEOUT)]
 
 
 class ListHolds(ToolRequest, kw_only=True):
-    """What waits for a decision: stopped programs, held calls and agents, with their actions."""
+    """What waits for a decision: programs, calls and agents, with their actions."""
 
     session_id: Annotated[str | None, about("Only those of this session.")] = None
     hold_id: Annotated[str | None, about("Only this one, in full.")] = None
-    evaluate: Annotated[list[str], about("With hold_id: expressions, where a call waits.")] = []
+    evaluate: Annotated[list[str], about("With hold_id: expressions there.")] = []
     wait: Annotated[
-        float, about("Seconds to wait until something is held.", ge=0, le=MAX_TIMEOUT)
+        float, about("Seconds to wait for one.", ge=0, le=MAX_TIMEOUT)
     ] = 0
     show_secrets: ShowSecrets = False
 
@@ -192,16 +279,16 @@ else:
 
 
 class DecideHold(ToolRequest, kw_only=True):
-    """Decide a hold by an action that it allows, and see what comes of it. The first one wins."""
+    """Decide a hold, and see what comes of it. The first decision wins."""
 
     hold_id: Annotated[str, about("The hold.", min_length=1)]
     action: Annotated[HoldAction, about("What to do.")]
-    value: Annotated[Any, about("skip: the result, instead of running it.")] = UNSET
-    literal: Annotated[str | None, about("skip: the same as a Python literal.")] = None
+    value: Annotated[Any, about("skip: the result.")] = UNSET
+    literal: Annotated[str | None, about("skip: as a Python literal.")] = None
     args: Annotated[
-        dict[str, Any], about("modify: arguments by name (of a model: messages, system).")
+        dict[str, Any], about("modify: by name (of a model: messages, system).")
     ] = {}
-    literals: Annotated[dict[str, str], about("modify: the same as Python literals.")] = {}
+    literals: Annotated[dict[str, str], about("modify: as Python literals.")] = {}
     exception: Annotated[str | None, about("raise: `ValueError`, or a dotted path.")] = None
     message: Annotated[str | None, about("raise, inject: the text.")] = None
     role: Annotated[str | None, about("inject: user, assistant or system.")] = None
@@ -210,12 +297,12 @@ class DecideHold(ToolRequest, kw_only=True):
 
 
 class SearchCalls(ToolRequest, kw_only=True):
-    """Search the calls that applications recorded, newest first; or show one, or its tree."""
+    """Search recorded calls of applications, newest first; or show one, or its tree."""
 
     function: Annotated[str | None, about("Name, or pattern such as `Cart.*`.")] = None
     where: Annotated[
         str | None,
-        about("`item == 'tea'`, `args[0] > 10`, `status == 'exception'`, `duration > 1`."),
+        about("`item == 'tea'`, `status == 'exception'`, `duration > 1`."),
     ] = None
     session_id: Annotated[str | None, about("Only those of this session.")] = None
     call_id: Annotated[str | None, about("Only this one, in full.")] = None
@@ -245,22 +332,22 @@ class ControlAgent(ToolRequest, kw_only=True):
 
     command: Annotated[AgentVerb, about("What to do.")] = "status"
     session_id: Annotated[str | None, about("Id or name. Default: the latest agent.")] = None
-    lane: Annotated[str | None, about("Of several agents in its process.")] = None
+    lane: Annotated[str | None, about("Of several agents.")] = None
     breakpoint: Annotated[
         str | None,
         about(
             "break: `tool:write_*`, `model`, `iteration:3`, `pattern:rm -rf`, `error`, "
-            "`call:Cart.*` (an application's call); unbreak: id or `all`."
+            "`call:Cart.*`; unbreak: id or `all`."
         ),
     ] = None
     condition: Annotated[str | None, about("break: only if `input['n'] > 3`.")] = None
     what: Annotated[
         Literal["all", "messages", "context", "tools"] | None, about("inspect: which part.")
     ] = None
-    start: Annotated[int | None, about("inspect: messages from here; below 0, the last.")] = None
+    start: Annotated[int | None, about("inspect: from this message; below 0, the last.")] = None
     message: Annotated[str | None, about("inject: the text.")] = None
     role: Annotated[str | None, about("inject: user, assistant or system.")] = None
-    key: Annotated[str | None, about("set: a variable of the loop.")] = None
-    value: Annotated[Any, about("set: its new value.")] = UNSET
+    key: Annotated[str | None, about("set: a variable.")] = None
+    value: Annotated[Any, about("set: its value.")] = UNSET
     tool_id: Annotated[str | None, about("cancel: the tool call.")] = None
     timeout: HoldTimeout = 10.0

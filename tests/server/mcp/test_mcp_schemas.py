@@ -44,7 +44,6 @@ def test_the_first_tool_is_the_one_that_the_instructions_name_first() -> None:
 @names
 def test_a_tool_is_described_within_the_limits_of_clients(name: str) -> None:
     tool = LISTED[name]
-    assert tool.title
     assert 0 < len(tool.description or "") < MAX_DESCRIPTION
     assert len(f"holdfast:{name}") <= 60  # Cursor
     assert name.isidentifier()
@@ -60,12 +59,24 @@ def test_a_schema_stands_by_itself(name: str) -> None:
         assert not isinstance(inner.get("type"), list)
 
 
+# Listed with the first tool that takes them; the instructions say which others do.
+COMMON = {"args", "env", "cwd", "python", "stdin", "show_secrets", "budget_tokens"}
+
+
 @names
 def test_a_schema_has_every_field_of_the_request(name: str) -> None:
     fields = msgspec.structs.fields(TOOLS[name].request)
     schema = LISTED[name].input_schema
-    assert set(schema["properties"]) == {field.encode_name for field in fields}
+    listed, taken = set(schema["properties"]), {field.encode_name for field in fields}
+    assert listed <= taken
+    assert taken - listed <= COMMON
     assert schema.get("required", []) == [one.encode_name for one in fields if one.required]
+
+
+def test_what_is_listed_once_is_listed_first_and_named_in_the_instructions() -> None:
+    first = LISTED["debug_run"].input_schema["properties"]
+    assert COMMON <= set(first)
+    assert all(first[name]["description"] and name in INSTRUCTIONS for name in COMMON)
 
 
 def test_kinds_are_an_enum_in_place() -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from holdfast.client import discovery
 from holdfast.recording import capture_files
 from holdfast.recording.capture_files import Capture, CaptureDirectory
+from holdfast.recording.trace_files import TraceDirectory, traces_dir
+
+if TYPE_CHECKING:
+    from holdfast.client.captures.failure_recorder import FailureRecorder
 
 _MAX_LISTED = 20
 _RUN = "holdfast_run"
@@ -28,7 +32,18 @@ class CapturePlugin:
         self._directory = CaptureDirectory(capture_files.captures_dir(discovery.data_dir()))
         self._numbers = itertools.count(1)
         self._left_out = 0
+        self._recorder = self._make_recorder(config)
         self._problems: list[str] = []
+
+    def _make_recorder(self, config: pytest.Config) -> FailureRecorder | None:
+        if config.getoption("holdfast_trace") == "off":
+            return None
+        from holdfast.client.captures.failure_recorder import FailureRecorder
+
+        directory = TraceDirectory(traces_dir(discovery.data_dir()))
+        recorder = FailureRecorder(config.rootpath, directory)
+        config.pluginmanager.register(recorder, "holdfast-recorder")
+        return recorder
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
@@ -47,7 +62,12 @@ class CapturePlugin:
         try:
             from holdfast.client.captures.failure_capture import build_capture
 
+            trace = None
+            if self._recorder is not None and call.when in ("setup", "call"):
+                trace = self._recorder.save(str(node.nodeid))
             capture = build_capture(node, call, report, self._worker)
+            if trace is not None:
+                capture["trace"] = trace
             self._directory.write(capture, self.run, self._worker, number)
         except Exception as problem:  # a capture never changes how the tests end
             self._problems = [f"{type(problem).__name__}: {problem}"]  # one is enough

@@ -8,12 +8,13 @@ import mcp_types
 from mcp.shared.exceptions import MCPError
 
 INSTRUCTIONS = """\
-Holdfast debugs Python programs. Start with debug_run: one call runs a script, module, test or \
-command line to its first stop, crash or end and reports it, with locals. Prefer one run with \
-breakpoints and `collect`, or one debug_step with `count` or `until`, to many single steps. \
-Reports show what is new since the last one; debug_inspect shows anything again. `running` means \
-that the wait is over and the program is not: debug_continue waits on. `budget_tokens` bounds an \
-answer, which says what it leaves out. Without `session_id`, the latest session is meant.\
+Holdfast debugs Python. Start with debug_run: one call runs a script, module, test or command \
+line to its first stop, crash or end. For a wrong value: debug_diff if a good run exists, else \
+debug_trace of its function, else debug_why. Prefer one run with `collect`, or debug_step with \
+`count` or `until`, to single steps. Reports show what is new; debug_inspect shows all. \
+`running`: debug_continue waits on. Every tool takes `budget_tokens`; what shows values, \
+`show_secrets`; what runs a target, args, env, cwd, python, stdin. Without `session_id`, the \
+latest session is meant.\
 """
 ROOT_CAUSE = "root_cause"
 _STEPS = """\
@@ -23,8 +24,9 @@ Find the root cause of this, with the tools of Holdfast: {symptom}
 2. Say which value is wrong first, where, and what it should be. A crash is where it shows, seldom \
 where it begins.
 3. Predict: name one cause, and what a look would show if it were so. Then look, with one \
-experiment: debug_run with `collect` at the line that makes the value, a condition that is true \
-only when it is wrong, or debug_set_breakpoints with `watch` to stop at the write.
+experiment: debug_trace of the function that makes the value, debug_why at the line where it is \
+wrong, debug_diff of a good and a bad run, debug_run with `collect`, or debug_set_breakpoints with \
+`watch` to stop at the write.
 4. If the prediction fails, drop the cause and take the next. Go back towards the origin: who \
 called this, who wrote that.
 5. You have it when you can say which line makes which value wrong, and why. Show it: change the \

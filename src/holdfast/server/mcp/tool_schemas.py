@@ -17,8 +17,14 @@ import mcp_types
 from holdfast.server.json_schema import Json, SchemaBuilder
 from holdfast.service.tools.tool_table import TOOLS, Tool
 
-_LEFT_OUT = ("pattern", "minLength", "maxLength", "minimum")
+_LEFT_OUT = ("pattern", "minLength", "maxLength", "minimum", "maximum")
 """Constraints that a model keeps without being told. A request that breaks one is refused."""
+
+
+_LISTED_ONCE = ("args", "env", "cwd", "python", "stdin", "show_secrets")
+"""Fields that are listed with the first tool that takes them. The instructions say so."""
+_BUDGETED = ("run", "continue", "step", "inspect", "trace", "why", "diff")
+"""The tools `debug_…` whose answers may be long. The others take `budget_tokens`, too."""
 
 
 class _ToolSchemaBuilder(SchemaBuilder):
@@ -78,22 +84,34 @@ def _build_input_schema(tool: Tool, explained: dict[str, Json]) -> Json:
     """What a tool takes. A field that an earlier tool has, too, is explained there only."""
     schema = _ToolSchemaBuilder().describe(tool.request)
     fields = schema["properties"]
-    for name, field in fields.items():
+    for name, field in list(fields.items()):
+        _drop_repeated(field, explained)
         first = explained.setdefault(f"{name}: {field.get('description')}", field)
-        if first is not field:
+        if first is not field and name in _LISTED_ONCE:
+            del fields[name]
+        elif first is not field:
             fields[name] = {
                 word: value
                 for word, value in field.items()
                 if word in ("type", "items", "anyOf", "enum") or value != first.get(word)
             }
-    fields["budget_tokens"] = fields.pop("budget_tokens")  # not what a model should read first
+    budget = fields.pop("budget_tokens")
+    if tool.name.removeprefix("debug_") in _BUDGETED:
+        fields["budget_tokens"] = budget  # not what a model should read first
     return schema
+
+
+def _drop_repeated(field: Json, explained: dict[str, Json]) -> None:
+    """What the objects of a list have is said once."""
+    for one in field.get("items", {}).get("anyOf", ()):
+        meaning = one.get("description")
+        if meaning is not None and explained.setdefault(meaning, one) is not one:
+            del one["description"]
 
 
 def _build_tool(tool: Tool, explained: dict[str, Json]) -> mcp_types.Tool:
     return mcp_types.Tool(
         name=tool.name,
-        title=tool.title,
         description=inspect.getdoc(tool.request),
         input_schema=_build_input_schema(tool, explained),
         annotations=_build_annotations(tool),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-VIEWS = ("programs", "calls", "holds", "agents", "events", "breakpoints")
+VIEWS = ("programs", "calls", "holds", "agents", "events", "breakpoints", "traces")
 ASSETS = "assets"
 _PATH = re.compile(rf"/(?:$|{ASSETS}/|(?:{'|'.join(VIEWS)})(?:/|$))", re.ASCII)
 

@@ -34,6 +34,11 @@ async def launch_program(
     place = await launcher.locate(launch, session.config.cwd)
     if preparation.experiment is not None:
         place.spec["experiment"] = dataclasses.asdict(preparation.experiment)
+    if preparation.trace is not None:
+        place.spec["trace"] = {
+            "script": place.spec.get("script"),
+            **dataclasses.asdict(preparation.trace),
+        }
     before, last = session.state, (session.launch, session.attached)
     session.breakpoints.points.rebase(place.cwd)
     session.breakpoints.set_before_start(preparation)

@@ -130,6 +130,8 @@ class ProgramSession(StoredSession):
         self.stops = StopTracker(self)
         self.end_report = EndReport(self)
         self.collected = CollectedRows()
+        self.is_traced = False
+        """Whether the call that a trace is to show has ended."""
         self.inspection = Inspection(self)
         self.watches = WatchList(self)
         self.children = ChildSessions(self)
@@ -272,6 +274,10 @@ class ProgramSession(StoredSession):
         reached = await self.children.wait_for_held(is_settled, seconds)
         losses.is_reported = losses.is_disconnected
         return reached
+
+    def note_traced(self) -> None:
+        self.is_traced = True
+        self.wake()
 
     async def wait_for_output(self, since: int, seconds: float) -> bool:
         return await self.wait_until(lambda: self.output.cursor > since or self.over, seconds)

@@ -166,6 +166,9 @@ class RunListener(TargetListener):
     def on_remark(self, text: str) -> None:
         self._pass_on(lambda: self._session.collected.remarks.append(text))
 
+    def on_traced(self) -> None:
+        self._pass_on(self._session.note_traced)
+
     def on_tracing(self, change: TracingChange) -> None:
         self._pass_on(lambda: self._session.losses.note_tracing(change))
 

@@ -13,6 +13,7 @@ _HINTS: dict[type[errors.HoldfastError], str] = {
     errors.CallNotFound: "calls_search lists the calls.",
     errors.CallBreakpointNotFound: 'agent_control(command="breakpoints") lists them.',
     errors.CaptureNotFound: "debug_sessions lists the captures. `pytest --holdfast` makes them.",
+    errors.TraceNotFound: "debug_trace with a target makes a recording.",
     errors.ThreadNotHeld: 'debug_inspect(show=["threads"]) says which threads are held.',
     errors.AlreadyDecided: "The first decision won. hold_list lists what is held now.",
     errors.CallCompleted: "calls_search(call_id=…) shows how it ended.",

@@ -52,7 +52,7 @@ class ToolSet:
                 hide_report_secrets(report)
             name_inspected(report)
             _note_told(client, report)
-        return fit(answer, request.budget_tokens)
+        return fit(answer, request.limit_tokens)
 
 
 def _note_told(client: ToolClient, report: Report) -> None:

@@ -16,15 +16,19 @@ from holdfast.service.tools.programs import (
     program_run,
 )
 from holdfast.service.tools.tool_client import ToolClient
+from holdfast.service.tools.traces import diff_tools, trace_tools, why_tools
 from holdfast.wire import tool_requests as requests
 from holdfast.wire.agent_reports import AgentReport
 from holdfast.wire.breakpoint_table import BreakpointTable
 from holdfast.wire.call_reports import CallReport
+from holdfast.wire.diff_reports import DiffReport
 from holdfast.wire.hold_reports import HoldOutcome, HoldReport
 from holdfast.wire.report_answers import Report
 from holdfast.wire.session_table import SessionTable, StoppedSessions
 from holdfast.wire.tool_answers import ToolAnswer
 from holdfast.wire.tool_requests import ToolRequest
+from holdfast.wire.trace_reports import TraceReport
+from holdfast.wire.why_reports import WhyReport
 
 if TYPE_CHECKING:
     from holdfast.service.debugger import Debugger
@@ -95,6 +99,30 @@ TOOLS: dict[str, Tool] = {
             BreakpointTable,
             breakpoint_tools.set_breakpoints,
             "Set and remove breakpoints",
+        ),
+        Tool(
+            "debug_trace",
+            requests.DebugTrace,
+            TraceReport,
+            trace_tools.trace,
+            "Show one call's whole life",
+            is_open_world=True,
+        ),
+        Tool(
+            "debug_why",
+            requests.DebugWhy,
+            WhyReport,
+            why_tools.explain,
+            "Ask where a value came from",
+            is_open_world=True,
+        ),
+        Tool(
+            "debug_diff",
+            requests.DebugDiff,
+            DiffReport,
+            diff_tools.compare,
+            "Find where two runs differ",
+            is_open_world=True,
         ),
         Tool(
             "debug_sessions",

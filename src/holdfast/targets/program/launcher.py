@@ -63,6 +63,8 @@ class ProgramSpec(TypedDict, total=False):
     code: str | None
     experiment: dict[str, Any]
     """What breakpoints do at a hit in place of a stop."""
+    trace: dict[str, Any]
+    """What is recorded, and into which file."""
     env: dict[str, str | None] | None
     """Changes to the environment of an interpreter that has already started."""
 

@@ -56,7 +56,7 @@ async def run(debugger: Debugger, client: ToolClient, request: DebugRun) -> Repo
     await session.wait_until_settled(_seconds_left(deadline))
     if watch is not None and watch.is_value:
         await _watch(debugger, client, session, request, watch, _seconds_left(deadline))
-    await _refuse_missing_module(debugger, session, plan, client)
+    await refuse_missing_module(debugger, session, plan, client)
     report = await build_report(
         session, client, show_secrets=request.show_secrets, budget_tokens=request.budget_tokens
     )
@@ -175,7 +175,7 @@ async def _start(
             SessionConfig(name=request.target), launch, preparation, is_private=True
         )
     except errors.ModuleMissing as problem:
-        raise _explain_missing(problem.details["module"], plan, client) from None
+        raise explain_missing(problem.details["module"], plan, client) from None
 
 
 async def _watch(
@@ -198,7 +198,7 @@ async def _watch(
 # -- a module that is not there --------------------------------------------------------------------
 
 
-async def _refuse_missing_module(
+async def refuse_missing_module(
     debugger: Debugger, session: ProgramSession, plan: RunPlan, client: ToolClient
 ) -> None:
     """Python itself found that there is no such module, when it had begun."""
@@ -209,10 +209,10 @@ async def _refuse_missing_module(
     if said.count("\n") == 0 and said.endswith(f"No module named {module}"):
         client.started.remove(session.id)
         await debugger.programs.delete(session)
-        raise _explain_missing(module, plan, client)
+        raise explain_missing(module, plan, client)
 
 
-def _explain_missing(module: str, plan: RunPlan, client: ToolClient) -> errors.ModuleMissing:
+def explain_missing(module: str, plan: RunPlan, client: ToolClient) -> errors.ModuleMissing:
     environment = describe_environment(plan.environment, client)
     if module == "pytest":
         message = f"pytest is not installed in {environment}"

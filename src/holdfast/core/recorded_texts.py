@@ -1,0 +1,26 @@
+"""Texts of recorded values, made comparable between two runs."""
+
+from __future__ import annotations
+
+import functools
+import re
+
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
+_SET = re.compile(r"\{([^{}:]*)\}")
+
+
+@functools.lru_cache(maxsize=50_000)
+def mask_text(text: str) -> str:
+    """The same for values that differ by their address, or by the order of a set, alone."""
+    if "0x" in text:
+        text = _ADDRESS.sub("0x…", text)
+    if "{" in text:
+        text = _SET.sub(_sort_items, text)
+    return text
+
+
+def _sort_items(match: re.Match[str]) -> str:
+    items = match.group(1).split(", ")
+    if " more" in items[-1]:  # which of the items are shown depends on their order
+        return "{…}"
+    return "{" + ", ".join(sorted(items)) + "}"

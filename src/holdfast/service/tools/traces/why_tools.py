@@ -1,0 +1,137 @@
+"""`debug_why`: which write produced a value, and what fed it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+
+from holdfast import errors
+from holdfast.core import why_slice
+from holdfast.core.breakpoint_places import is_line, parse_place
+from holdfast.model.launch import TraceOrder
+from holdfast.model.run_recording import WhyChain, WhyLink
+from holdfast.service.programs.program_session import ProgramSession
+from holdfast.service.tools.programs.breakpoint_resolver import resolve_file
+from holdfast.service.tools.tool_client import ToolClient
+from holdfast.service.tools.traces.recorded_run import build_run, record_run
+from holdfast.service.traces.recordings import WholeRunRecording
+from holdfast.service.traces.shown_values import ShownValues
+from holdfast.wire.plain_text import clean_line
+from holdfast.wire.tool_requests import DebugWhy
+from holdfast.wire.why_reports import WhyAssigned, WhyLinkShown, WhyReport
+
+if TYPE_CHECKING:
+    from holdfast.service.debugger import Debugger
+
+MAX_LINES = 30
+_QUIET_RELATIONS = ("value", "asked")
+
+
+async def explain(debugger: Debugger, client: ToolClient, request: DebugWhy) -> WhyReport:
+    """Follow a value, or the exception that ended the run, back to where it came from."""
+    place = _find_place(client, request)
+    session: ProgramSession | None = None
+    if request.trace is not None:
+        recording = await debugger.traces.open(request.trace)
+    else:
+        target = request.target or (place[0] if place else None)
+        if target is None:
+            raise errors.InvalidInput("give `at`, a target or a trace", field="at")
+        order = TraceOrder(path="", kind="run", roots=())
+        traced = await record_run(debugger, client, build_run(request, target), order)
+        session = traced.session
+        recording = await debugger.traces.open(traced.trace_id)
+    if not isinstance(recording, WholeRunRecording):
+        raise errors.NotRecorded(
+            f"trace {recording.id} follows one function only, and not what fed it",
+            hint="debug_why with a target, or without `trace`, makes a recording that can tell.",
+        )
+    chain = await asyncio.to_thread(_explain, recording, request, place)
+    return _build_report(client, request, recording, session, chain)
+
+
+def _find_place(client: ToolClient, request: DebugWhy) -> tuple[str, int] | None:
+    if request.at is None:
+        if request.variable is not None:
+            raise errors.InvalidInput("say where: `at` is a `file:line`", field="at")
+        return None
+    if not is_line(request.at):
+        raise errors.InvalidInput(f"{request.at} is no `file:line`", field="at")
+    place = parse_place(request.at)
+    assert place.file is not None
+    assert place.line is not None
+    cwd = client.find_path(request.cwd) if request.cwd else None
+    return resolve_file(client, place.file, cwd), place.line
+
+
+def _explain(
+    recording: WholeRunRecording, request: DebugWhy, place: tuple[str, int] | None
+) -> WhyChain:
+    try:
+        if request.variable is None or place is None:
+            return why_slice.explain_exception(recording.events, max_lines=MAX_LINES)
+        file, line = place
+        return why_slice.explain_value(
+            recording.events, file, line, request.variable, request.hit, max_lines=MAX_LINES
+        )
+    except why_slice.NotExplained as problem:
+        raise errors.NotRecorded(str(problem), hint=problem.hint) from None
+
+
+# -- the answer ------------------------------------------------------------------------------------
+
+
+def _build_report(
+    client: ToolClient,
+    request: DebugWhy,
+    recording: WholeRunRecording,
+    session: ProgramSession | None,
+    chain: WhyChain,
+) -> WhyReport:
+    values = ShownValues(request.show_secrets)
+    report = WhyReport(
+        status="terminated" if session is None else session.state.value,
+        trace_id=recording.id,
+        links=[_build_link(client, values, link) for link in chain.links],
+    )
+    if session is not None:
+        report.session_id = session.id
+    if chain.name is not None:
+        report.variable = clean_line(chain.name)
+    if chain.value is not None:
+        report.value = values.show(chain.name or "", chain.value)
+    if chain.file is not None:
+        report.at = client.show_place(chain.file, chain.line)
+        report.hit, report.hits = chain.hit, chain.hits
+    if chain.assigned is not None:
+        report.assigned = _build_assigned(client, values, chain)
+    report.origins = [values.show_words(origin) for origin in chain.origins] or UNSET
+    report.unknown = [values.show_words(reason) for reason in chain.unknown] or UNSET
+    report.remarks = list(recording.remarks) or UNSET
+    return report
+
+
+def _build_assigned(client: ToolClient, values: ShownValues, chain: WhyChain) -> WhyAssigned:
+    link = chain.assigned
+    assert link is not None
+    return WhyAssigned(
+        file=clean_line(client.show_path(link.file)),
+        line=link.line,
+        value=values.show(chain.name or "", link.value or ""),
+        source=values.show_words(link.source),
+    )
+
+
+def _build_link(client: ToolClient, values: ShownValues, link: WhyLink) -> WhyLinkShown:
+    return WhyLinkShown(
+        file=clean_line(client.show_path(link.file)),
+        line=link.line,
+        source=values.show_words(link.source),
+        wrote=values.show_all(link.wrote) or UNSET,
+        read=values.show_all(link.read) or UNSET,
+        relation=UNSET if link.relation in _QUIET_RELATIONS else link.relation,
+        function=clean_line(link.function) or UNSET,
+        times=link.times if link.times > 1 else UNSET,
+    )

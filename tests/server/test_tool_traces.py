@@ -1,0 +1,342 @@
+"""`debug_trace`, `debug_why` and `debug_diff`: what a run did, asked for in one call."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness import Server
+from tool_user import ToolUser
+
+SHOP = """\
+import sys
+
+RATES = {"tea": 2, "cake": 3}
+
+
+def price(item, count):
+    cost = RATES[item] * count
+    return cost
+
+
+def total(cart):
+    amount = 0
+    lines = []
+    for item, count in cart:
+        amount += price(item, count)
+        lines.append(item)
+    return amount
+
+
+def fail(cart):
+    try:
+        return total(cart + [("pie", 1)])
+    finally:
+        print("tried")
+
+
+def main():
+    print("total", total([("tea", 2), ("cake", 1)]))
+    print("total", total([("tea", 5)]))
+    if "fail" in sys.argv:
+        fail([("tea", 1)])
+
+
+if __name__ == "__main__":
+    main()
+"""
+COUNT = """\
+def count(limit):
+    total = 0
+    odd = None
+    for number in range(limit):
+        if number == 7431:
+            odd = number
+        total += number
+    return total
+
+
+print(count(10_000))
+"""
+ENDLESS = """\
+import time
+
+
+def work(step):
+    done = step * 2
+    return done
+
+
+def main():
+    step = 0
+    while True:
+        step += 1
+        work(step)
+        time.sleep(0.01)
+
+
+main()
+"""
+
+
+@pytest.fixture
+def user(server: Server, tmp_path: Path) -> Iterator[ToolUser]:
+    for name, text in {"shop.py": SHOP, "count.py": COUNT, "endless.py": ENDLESS}.items():
+        (tmp_path / name).write_text(text)
+    user = ToolUser(server, cwd=str(tmp_path))
+    with contextlib.ExitStack() as stack:
+        stack.callback(user.stop_all)
+        yield user
+
+
+def list_steps(report: Any) -> dict[int, dict[str, str]]:
+    """What the statements outside of loops changed, by their lines."""
+    return {step["line"]: step["changed"] for step in report["steps"] if "line" in step}
+
+
+def find_line(text: str, part: str) -> int:
+    return next(number for number, line in enumerate(text.splitlines(), 1) if part in line)
+
+
+# -- one call --------------------------------------------------------------------------------------
+
+
+def test_a_call_is_shown_from_its_arguments_to_its_result(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="shop.py", function="price", call=2)
+    assert report["status"] == "terminated"
+    assert (report["function"].rpartition(".")[2], report["call"]) == ("price", 2)
+    assert report["at"] == f"shop.py:{find_line(SHOP, 'def price')}"
+    assert report["args"] == {"item": "'cake'", "count": "1"}
+    assert list_steps(report)[find_line(SHOP, "cost = ")] == {"cost": "3"}
+    assert report["return"] == "3"
+    assert "total(" in report["called_from"][0]
+
+
+def test_a_loop_is_folded_into_its_rounds(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="shop.py", function="total")
+    [loop] = [step["loop"] for step in report["steps"] if "loop" in step]
+    assert (loop["line"], loop["iterations"]) == (find_line(SHOP, "for item"), 2)
+    first, last = loop["first"]["steps"], loop["last"]["steps"]
+    added = find_line(SHOP, "amount += ")
+    assert [step["changed"] for step in first if step["line"] == added] == [{"amount": "4"}]
+    assert [step["changed"] for step in last if step["line"] == added] == [{"amount": "7"}]
+
+
+def test_an_append_is_a_change(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="shop.py", function="total")
+    [loop] = [step["loop"] for step in report["steps"] if "loop" in step]
+    appended = find_line(SHOP, "lines.append")
+    [step] = [step for step in loop["last"]["steps"] if step["line"] == appended]
+    assert step["changed"] == {"lines": "['tea', 'cake']"}
+
+
+def test_callees_are_shown_with_their_results(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="shop.py", function="total", call=2)
+    assert "price" in str(report["steps"])
+    assert "10" in str(report["steps"])
+
+
+def test_ten_thousand_rounds_are_few_lines_and_the_odd_one_is_among_them(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="count.py", function="count")
+    [loop] = [step["loop"] for step in report["steps"] if "loop" in step]
+    assert loop["iterations"] == 10_000
+    assert 7432 in [one["number"] for one in loop["unusual"]]
+    assert loop["last"]["changed"]["total"] == "49995000"
+    assert report["return"] == "49995000"
+
+
+def test_full_folds_nothing(user: ToolUser, server: Server) -> None:
+    path = "/api/v1/tools/debug_trace"
+    body = {"target": "count.py", "function": "count", "full": True}
+    report = server.http.post(path, params=user.query, json=body).json()
+    assert not any("loop" in step for step in report["steps"])
+    added = find_line(COUNT, "total += ")
+    totals = [step["changed"] for step in report["steps"] if step.get("line") == added]
+    assert len(totals) == 10_000
+    assert totals[-1] == {"total": "49995000"}
+
+
+def test_a_call_is_chosen_by_its_arguments(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="shop.py", function="price", where="count > 4")
+    assert (report["call"], report["args"]["count"]) == (3, "5")
+
+
+def test_the_call_that_raised_is_chosen(user: ToolUser) -> None:
+    report = user.call(
+        "debug_trace", target="shop.py", args=["fail"], function="price", raised=True
+    )
+    assert report["exception"]["type"] == "KeyError"
+    assert report["exception"]["line"] == find_line(SHOP, "cost = ")
+    assert report["args"]["item"] == "'pie'"
+    assert report["exit_code"] == 1
+
+
+def test_without_a_function_the_tree_of_calls_is_shown(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="shop.py")
+    tree = "\n".join(report["tree"])
+    assert "x3" in tree.split("price")[1].split("\n")[0] or tree.count("price") > 1
+    assert "total" in tree
+    assert "main" in tree
+
+
+def test_a_function_that_is_never_called_is_said_to_be(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="shop.py", function="fail")
+    assert "steps" not in report
+    assert "never called" in report["remarks"][0]
+
+
+def test_a_function_that_does_not_exist_is_refused_before_anything_runs(user: ToolUser) -> None:
+    before = user.server.list_ids()
+    error = user.call("debug_trace", expect=400, target="shop.py", function="totla")["error"]
+    assert "total" in error["hint"]
+    assert user.server.list_ids(but=before) == []
+
+
+def test_a_program_that_never_ends_is_shown_while_it_runs(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="endless.py", function="work", call=3)
+    assert report["status"] == "running"
+    assert report["args"] == {"step": "3"}
+    assert report["return"] == "6"
+    unfinished = user.call("debug_trace", target="endless.py", function="main", timeout=2)
+    assert unfinished["status"] == "running"
+    assert unfinished["steps"]
+    assert "return" not in unfinished
+
+
+# -- recordings ------------------------------------------------------------------------------------
+
+
+def test_a_recording_is_gone_through_without_running_anything(user: ToolUser) -> None:
+    trace = user.call("debug_trace", target="shop.py", function="price")["trace_id"]
+    before = user.server.list_ids()
+    following = user.call("debug_trace", trace=trace, go="next")
+    assert (following["call"], following["args"]["item"]) == (2, "'cake'")
+    again = user.call("debug_trace", trace=trace, call=2, go="previous")
+    assert again["call"] == 1
+    found = user.call("debug_trace", trace=trace, find="'cake'")["found"]
+    assert any("call 2" in line for line in found)
+    assert user.server.list_ids(but=before) == []
+
+
+def test_what_was_not_recorded_is_recorded_only_when_asked(user: ToolUser) -> None:
+    trace = user.call("debug_trace", target="shop.py", function="price")["trace_id"]
+    error = user.call("debug_trace", expect=404, trace=trace, go="parent")["error"]
+    assert "again" in error["hint"]
+    parent = user.call("debug_trace", trace=trace, go="parent", again=True)
+    assert parent["function"].endswith("total")
+    assert parent["steps"]
+
+
+def test_an_unknown_recording_is_not_found(user: ToolUser) -> None:
+    error = user.call("debug_trace", expect=404, trace="trc_nothing")["error"]
+    assert error["code"] == "TRACE_NOT_FOUND"
+
+
+def test_recordings_are_listed_shown_and_deleted_over_http(user: ToolUser) -> None:
+    trace = user.call("debug_trace", target="count.py", function="count")["trace_id"]
+    get = user.server.get
+    assert trace in [one["trace_id"] for one in get("/api/traces")["traces"]]
+    shown = get(f"/api/traces/{trace}")
+    [call] = [one for one in shown["calls"] if one["index"] == 1]
+    whole = get(f"/api/traces/{trace}/calls/{call['key']}")
+    [loop] = [entry["loop"] for entry in whole["entries"] if "loop" in entry]
+    assert loop["iterations"] == 10_000
+    assert loop["rounds"][-1]["values"]["total"] == "49995000"
+    assert user.server.delete(f"/api/traces/{trace}") == {"deleted": 1}
+    user.server.get(f"/api/traces/{trace}", expect=404)
+
+
+# -- why -------------------------------------------------------------------------------------------
+
+
+def test_the_write_that_made_a_value_is_named_with_what_fed_it(user: ToolUser) -> None:
+    line = find_line(SHOP, "return amount")
+    report = user.call("debug_why", variable="amount", at=f"shop.py:{line}")
+    assert report["value"] == "7"
+    assert report["assigned"]["line"] == find_line(SHOP, "amount += ")
+    assert report["assigned"]["value"] == "7"
+    lines = [link["line"] for link in report["from"]]
+    assert find_line(SHOP, "cost = ") in lines
+    assert len(lines) <= 30
+
+
+def test_another_hit_has_another_answer(user: ToolUser) -> None:
+    line = find_line(SHOP, "return amount")
+    report = user.call("debug_why", variable="amount", at=f"shop.py:{line}", hit=2)
+    assert report["value"] == "10"
+
+
+def test_an_exception_is_explained(user: ToolUser) -> None:
+    report = user.call("debug_why", target="shop.py", args=["fail"])
+    assert find_line(SHOP, "cost = ") in [link["line"] for link in report["from"]]
+    assert find_line(SHOP, '("pie", 1)') in [link["line"] for link in report["from"]]
+
+
+def test_a_line_that_never_ran_is_said_to_be(user: ToolUser) -> None:
+    line = find_line(SHOP, "return total(cart")
+    error = user.call("debug_why", expect=404, variable="cart", at=f"shop.py:{line}")["error"]
+    assert "never" in error["message"] or "not run" in error["message"]
+
+
+def test_a_recorded_run_answers_further_questions(user: ToolUser) -> None:
+    line = find_line(SHOP, "return amount")
+    trace = user.call("debug_why", variable="amount", at=f"shop.py:{line}")["trace_id"]
+    before = user.server.list_ids()
+    cost = find_line(SHOP, "return cost")
+    report = user.call("debug_why", trace=trace, variable="cost", at=f"shop.py:{cost}", hit=-1)
+    assert report["value"] == "10"
+    call = user.call("debug_trace", trace=trace, function="price", call=2)
+    assert call["return"] == "3"
+    assert user.call("debug_trace", trace=trace, function="price", go="parent")["call"] == 1
+    assert user.server.list_ids(but=before) == []
+
+
+# -- diff ------------------------------------------------------------------------------------------
+
+
+def test_the_first_place_where_two_runs_differ_is_named(user: ToolUser, tmp_path: Path) -> None:
+    (tmp_path / "fixed.py").write_text(SHOP)
+    report = user.call("debug_diff", run_a="shop.py", run_b="shop.py fail")
+    assert report["status"] == "different"
+    assert report["first"]["a"]["at"].startswith("shop.py:")
+    same = user.call("debug_diff", run_a=report["run_a"], run_b=report["run_a"])
+    assert same["status"] == "same"
+
+
+def test_a_change_is_compared_with_what_was_committed(user: ToolUser, tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        config = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid"]
+        subprocess.run(["git", *config, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init", "--quiet")
+    git("add", "--all")
+    git("commit", "--quiet", "-m", "good")
+    (tmp_path / "shop.py").write_text(SHOP.replace("RATES[item] * count", "RATES[item] + count"))
+    report = user.call("debug_diff", against="HEAD", target="shop.py")
+    assert report["status"] == "different"
+    changed = find_line(SHOP, "cost = ")
+    assert report["first"]["b"]["at"] == f"shop.py:{changed}"
+    listed = subprocess.run(
+        ["git", "worktree", "list"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert len(listed.stdout.splitlines()) == 1
+
+
+# -- secrets ---------------------------------------------------------------------------------------
+
+
+def test_secrets_are_hidden_unless_asked_for(
+    user: ToolUser, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    text = "def login(password):\n    token = password + '!'\n    return token\n\n\n"
+    (tmp_path / "login.py").write_text(text + "login('hunter2secret')\n")
+    show: Callable[..., str] = lambda **more: str(  # noqa: E731
+        user.call("debug_trace", target="login.py", function="login", **more)["args"]
+    )
+    assert "hunter2secret" not in show()
+    assert "hunter2secret" in show(show_secrets=True)

@@ -1,0 +1,20 @@
+import { useAddressChange, useAddressValue } from "../ui/address";
+import { EXCEPTION, type WhyQuestion } from "./trace-queries";
+
+/** The question in the address, if there is one: `?why=total&at=orders.py:12&hit=2`. */
+export function useWhyQuestion(): [WhyQuestion | null, (question: WhyQuestion) => void] {
+  const [variable] = useAddressValue("why");
+  const [at] = useAddressValue("at");
+  const [hit] = useAddressValue("hit", "1");
+  const change = useAddressChange();
+  const ask = (question: WhyQuestion) =>
+    change({ why: undefined, at: undefined, hit: undefined, ...writeWhy(question) }, true);
+  const isAsked = variable === EXCEPTION || (variable !== "" && at !== "");
+  return [isAsked ? { variable, at, hit: Number(hit) || 1 } : null, ask];
+}
+
+/** A question as the address has it. */
+export const writeWhy = ({ variable, at, hit }: WhyQuestion): Record<string, string> =>
+  variable === EXCEPTION
+    ? { why: variable }
+    : { why: variable, at, ...(hit === 1 ? {} : { hit: String(hit) }) };
