@@ -35,7 +35,7 @@ from bench import (
     tables,
     watched_writes,
 )
-from bench.agent import comparison, layers
+from bench.agent import comparison, evaluation, evaluation_plot, evaluation_tables, layers
 from bench.debugpy_driver import DebugpyDriver
 from bench.holdfast_driver import HoldfastDriver
 from bench.measurements import Driver, Effort, Figure, Program, Readings
@@ -111,6 +111,7 @@ def main() -> None:
         folder = Path(options.plots)
         drawn = plots.draw(measured.get("growth", []), folder)
         drawn += plots.draw_servers(measured.get("mcp", []), folder)
+        drawn += evaluation_plot.draw_evaluation(measured.get("evaluation"), folder)
         for path in [*drawn, *plots.draw_page(measured.get("page"), folder)]:
             print(path)
     if options.json:
@@ -233,6 +234,13 @@ class Bench:
         )
         return text, {"mcp": rows, "mcp_ratios": ratios, "mcp_steps": steps}
 
+    def measure_evaluation(self) -> Result:
+        programs = evaluation.PROGRAMS
+        if not self.scale.has_peers:
+            programs = evaluation.select(*evaluation.QUICK)
+        found = evaluation.measure(has_peers=self.scale.has_peers, programs=programs)
+        return evaluation_tables.format_evaluation(found), {"evaluation": found}
+
     def measure_page(self) -> Result:
         scale = page_figures.QUICK if self.scale.calls < 100_000 else page_figures.FULL
         measured = page_figures.measure(self.server, scale)
@@ -251,6 +259,7 @@ PARTS: dict[str, Callable[[Bench], Result]] = {
     "calls": Bench.measure_calls,
     "agents": Bench.measure_agents,
     "mcp": Bench.measure_mcp,
+    "evaluation": Bench.measure_evaluation,
     "page": Bench.measure_page,
 }
 

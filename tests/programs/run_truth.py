@@ -119,10 +119,9 @@ class Truth:
             self.settle(frame, state, known[0])
             state["now"] = {"line": known[0], "names": known[1], "offset": frame.f_lasti}
         elif event == "exception":
-            is_end = isinstance(arg[1], (StopIteration, StopAsyncIteration))
-            if not is_end:
-                state["error"] = arg[1]
-            if not is_end and not isinstance(arg[1], GeneratorExit) and state["now"] is not None:
+            state["error"] = arg[1]
+            is_end = isinstance(arg[1], (StopIteration, StopAsyncIteration, GeneratorExit))
+            if not is_end and state["now"] is not None:
                 state["now"]["raised"] = True
         elif event == "return":
             is_yield = self.is_yield(frame)
@@ -170,7 +169,7 @@ def is_simple(value, depth=0):
         value = [*value, *value.values()]
     if isinstance(value, (list, tuple, set)):
         return len(value) <= 8 and all(is_simple(item, depth + 1) for item in value)
-    return len(str(value)) <= 20
+    return len(str(value)) <= 12  # longer numbers are addresses
 
 
 def show(value):

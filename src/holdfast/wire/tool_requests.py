@@ -82,9 +82,7 @@ class DebugRun(ToolRequest, kw_only=True):
     exceptions: Annotated[
         Literal["uncaught", "raised", "none"], about("Which exceptions stop it.")
     ] = "uncaught"
-    subprocesses: Annotated[
-        bool, about("Debug child processes, too.")
-    ] = False
+    subprocesses: Annotated[bool, about("Debug child processes, too.")] = False
     timeout: Timeout = DEFAULT_TIMEOUT
     show_secrets: ShowSecrets = False
 
@@ -93,9 +91,7 @@ class DebugContinue(ToolRequest, kw_only=True):
     """Let it run to its next stop, or wait for it if it runs."""
 
     session_id: SessionId = None
-    input: Annotated[
-        str | None, about("A line that it waits for; `\\x04` ends its input.")
-    ] = None
+    input: Annotated[str | None, about("A line that it waits for; `\\x04` ends its input.")] = None
     until: Annotated[str | None, about("`file:line`, or an expression to become true.")] = None
     timeout: Timeout = DEFAULT_TIMEOUT
     show_secrets: ShowSecrets = False
@@ -124,18 +120,14 @@ class DebugInspect(ToolRequest, kw_only=True):
 
     session_id: SessionId = None
     frame: Annotated[int, about("0 is where it stopped, 1 its caller…", ge=0)] = 0
-    expand: Annotated[str | None, about("A value to unfold: `q.child`, `rows[3]`.")] = (
-        None
-    )
+    expand: Annotated[str | None, about("A value to unfold: `q.child`, `rows[3]`.")] = None
     expressions: Annotated[list[str], about("Expressions to evaluate there.")] = []
     show: Annotated[
         list[Literal["locals", "stack", "source", "output", "threads", "breakpoints"]],
         about("Which parts."),
     ] = []
     start: Annotated[int, about("From which item, frame or line on.", ge=0)] = 0
-    capture: Annotated[
-        str | None, about("Instead of a session: a capture, or `latest`.")
-    ] = None
+    capture: Annotated[str | None, about("Instead of a session: a capture, or `latest`.")] = None
     show_secrets: ShowSecrets = False
 
 
@@ -154,9 +146,7 @@ class DebugSetBreakpoints(ToolRequest, kw_only=True):
 
     session_id: SessionId = None
     add: Annotated[list[Place | BreakpointSpec], about("As `breakpoints` of debug_run.")] = []
-    watch: Annotated[
-        list[str], about("Stop where it is written: `cart.total`.")
-    ] = []
+    watch: Annotated[list[str], about("Stop where it is written: `cart.total`.")] = []
     remove: Annotated[list[str], about("Ids or places; `all` for all.")] = []
     exceptions: Annotated[
         Literal["uncaught", "raised", "none"] | None, about("Which exceptions stop it.")
@@ -169,6 +159,9 @@ Recorded = Annotated[
 ]
 
 
+Again = Annotated[bool, about("Run it again for what was not recorded.")]
+
+
 class DebugTrace(ToolRequest, kw_only=True):
     """One call's whole life: arguments, each line with what it changed, callees, its result."""
 
@@ -178,9 +171,7 @@ class DebugTrace(ToolRequest, kw_only=True):
         str | None,
         about("`module.func`, `Class.method`; a bare name: the script's. None: the call tree."),
     ] = None
-    call: Annotated[
-        Annotated[int, Meta(ge=1)] | None, about("Which call, from 1 on.")
-    ] = None
+    call: Annotated[Annotated[int, Meta(ge=1)] | None, about("Which call, from 1 on.")] = None
     where: Annotated[str | None, about("The first call with, say, `n > 3`.")] = None
     raised: Annotated[bool, about("The first call that raised.")] = False
     full: Annotated[bool, about("Fold no loop.")] = False
@@ -190,16 +181,14 @@ class DebugTrace(ToolRequest, kw_only=True):
         about("In a recording, from that call."),
     ] = None
     find: Annotated[str | None, about("Where the recording has this value.")] = None
-    again: Annotated[bool, about("Run it again for what was not recorded.")] = False
+    again: Again = False
     env: Variables = {}
     cwd: WorkingDirectory = None
     python: Interpreter = None
     stdin: Input = None
     timeout: Timeout = DEFAULT_TIMEOUT
     show_secrets: ShowSecrets = False
-    budget_tokens: Annotated[
-        int, about("With `full`: no limit.", ge=0, le=20_000)
-    ] = 0
+    budget_tokens: Annotated[int, about("With `full`: no limit.", ge=0, le=20_000)] = 0
 
     @property
     def limit_tokens(self) -> int | None:
@@ -217,6 +206,7 @@ class DebugWhy(ToolRequest, kw_only=True):
     target: Annotated[SystemText | None, about("Default: the file of `at`.")] = None
     args: Arguments = []
     trace: Recorded = None
+    again: Again = False
     env: Variables = {}
     cwd: WorkingDirectory = None
     python: Interpreter = None
@@ -228,13 +218,9 @@ class DebugWhy(ToolRequest, kw_only=True):
 class DebugDiff(ToolRequest, kw_only=True):
     """The first place where two runs differ, with both states."""
 
-    run_a: Annotated[
-        SystemText | None, about("A recording, a capture, or a command line.")
-    ] = None
+    run_a: Annotated[SystemText | None, about("A recording, a capture, or a command line.")] = None
     run_b: Annotated[SystemText | None, about("The other one.")] = None
-    against: Annotated[
-        SystemText | None, about("A commit: `target` then and now.")
-    ] = None
+    against: Annotated[SystemText | None, about("A commit: `target` then and now.")] = None
     target: Annotated[SystemText | None, about("With `against`.")] = None
     args: Arguments = []
     env: Variables = {}
@@ -266,9 +252,7 @@ class ListHolds(ToolRequest, kw_only=True):
     session_id: Annotated[str | None, about("Only those of this session.")] = None
     hold_id: Annotated[str | None, about("Only this one, in full.")] = None
     evaluate: Annotated[list[str], about("With hold_id: expressions there.")] = []
-    wait: Annotated[
-        float, about("Seconds to wait for one.", ge=0, le=MAX_TIMEOUT)
-    ] = 0
+    wait: Annotated[float, about("Seconds to wait for one.", ge=0, le=MAX_TIMEOUT)] = 0
     show_secrets: ShowSecrets = False
 
 
@@ -285,9 +269,7 @@ class DecideHold(ToolRequest, kw_only=True):
     action: Annotated[HoldAction, about("What to do.")]
     value: Annotated[Any, about("skip: the result.")] = UNSET
     literal: Annotated[str | None, about("skip: as a Python literal.")] = None
-    args: Annotated[
-        dict[str, Any], about("modify: by name (of a model: messages, system).")
-    ] = {}
+    args: Annotated[dict[str, Any], about("modify: by name (of a model: messages, system).")] = {}
     literals: Annotated[dict[str, str], about("modify: as Python literals.")] = {}
     exception: Annotated[str | None, about("raise: `ValueError`, or a dotted path.")] = None
     message: Annotated[str | None, about("raise, inject: the text.")] = None

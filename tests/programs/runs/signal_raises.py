@@ -25,8 +25,8 @@ def work():
 signal.signal(signal.SIGALRM, ring)
 caught = 0
 for _ in range(20):
-    signal.setitimer(signal.ITIMER_REAL, 0.02)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
         work()
     except Alarm:
         caught += 1

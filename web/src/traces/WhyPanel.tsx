@@ -32,7 +32,7 @@ export function WhyPanel({ trace, draft, files, onPlace, canShow }: WhyPanelProp
           {isWhole ? (
             <RecordedAnswer trace={trace.trace_id} question={question} onPlace={onPlace} canShow={canShow} />
           ) : (
-            <AnotherRun target={trace.target} question={question} />
+            <AnotherRun trace={trace.trace_id} question={question} />
           )}
         </div>
       ) : null}
@@ -68,10 +68,10 @@ function RecordedAnswer({ trace, question, onPlace, canShow }: RecordedAnswerPro
 }
 
 /** Offers to record all of a run. This is not done unasked, because what the program does is done again. */
-function AnotherRun({ target, question }: { target: string; question: WhyQuestion }) {
+function AnotherRun({ trace, question }: { trace: string; question: WhyQuestion }) {
   const navigate = useNavigate();
   const again = useWhyAgain(
-    target,
+    trace,
     (report) =>
       void navigate({
         to: "/traces/$id",

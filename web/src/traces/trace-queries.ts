@@ -58,10 +58,10 @@ export const whyQuery = (trace: string, question: WhyQuestion) =>
   });
 
 /** Run the program again, record all of its own code, and ask then. */
-export function useWhyAgain(target: string, onDone: (report: WhyReport) => void) {
+export function useWhyAgain(trace: string, onDone: (report: WhyReport) => void) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (question: WhyQuestion) => postWhy({ target, ...writeQuestion(question) }),
+    mutationFn: (question: WhyQuestion) => postWhy({ trace, again: true, ...writeQuestion(question) }),
     onSuccess: onDone,
     onSettled: () => client.invalidateQueries({ queryKey: tracesQuery.queryKey }),
   });

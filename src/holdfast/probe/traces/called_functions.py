@@ -47,9 +47,7 @@ def describe_call(
     return name, _show_arguments(code, args, keywords, is_bound)
 
 
-def _show_arguments(
-    code: Any, args: Sequence[Any], keywords: Sequence[str], is_bound: bool
-) -> str:
+def _show_arguments(code: Any, args: Sequence[Any], keywords: Sequence[str], is_bound: bool) -> str:
     count = len(args) - len(keywords)
     names = code.co_varnames[int(is_bound) : code.co_argcount]
     texts = []

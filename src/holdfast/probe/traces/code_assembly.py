@@ -114,9 +114,7 @@ def _add_positions(code: Any, body: List[Instruction]) -> None:
         instruction.position = line
 
 
-def _add_handlers(
-    code: Any, body: List[Instruction], by_offset: Dict[int, Instruction]
-) -> None:
+def _add_handlers(code: Any, body: List[Instruction], by_offset: Dict[int, Instruction]) -> None:
     entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
     for entry in entries:
         handler = Handler(by_offset[entry.target], entry.depth, entry.lasti)

@@ -231,9 +231,7 @@ class _Rewriter:
             elif _IS_311:
                 instruction.handler = Handler(around, 0, True)
 
-    def _build_line_hooks(
-        self, instruction: Instruction, lines: LineStarts
-    ) -> List[Instruction]:
+    def _build_line_hooks(self, instruction: Instruction, lines: LineStarts) -> List[Instruction]:
         """What tells of the line here; jumps that begin no line lead behind it."""
         number, position = instruction.line, instruction.position
         if number is None:

@@ -249,7 +249,9 @@ class FrameMonitor:
     def _choose_line_callback(self, target: _Target, recorder: Optional[FrameRecorder]) -> None:
         """The way of recording has changed: lines that were disabled are wanted again."""
         api, line = self._api, self._events.LINE
-        is_single = len(self._targets) == 1 or sum(bool(t.recorders) for t in self._targets.values()) == 1
+        is_single = (
+            len(self._targets) == 1 or sum(bool(t.recorders) for t in self._targets.values()) == 1
+        )
         if target.is_alone and recorder is not None and is_single:
             api.register_callback(self._tool, line, self._make_line_callback(recorder))
         else:

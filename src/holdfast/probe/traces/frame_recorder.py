@@ -57,7 +57,13 @@ class FrameRecorder:
     """One invocation that is recorded. It holds no reference to its frame."""
 
     def __init__(
-        self, plan: CodePlan, frame: Any, number: int, write: Write, keep: KeepContent, is_full: bool
+        self,
+        plan: CodePlan,
+        frame: Any,
+        number: int,
+        write: Write,
+        keep: KeepContent,
+        is_full: bool,
     ) -> None:
         self.plan = plan
         self.number = number
@@ -267,9 +273,7 @@ class FrameRecorder:
             changeable = tuple(n for n in self.state.list_changeable() if n in loop.reads)
             run = LoopRun(loop, self._path, changeable)
             before = self.state.read_texts((*loop.columns, *changeable))
-            self.write(
-                '["b",%d,[%s],%d,%s]' % (self.number, self._path, loop.line, encode(before))
-            )
+            self.write('["b",%d,[%s],%d,%s]' % (self.number, self._path, loop.line, encode(before)))
             runs.append(run)
         run = runs[-1]
         run.count += 1

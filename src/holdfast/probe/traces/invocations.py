@@ -234,7 +234,9 @@ class Invocations:
         self._check_done(index)
 
     def _forget_old(self, index: int) -> None:
-        for earlier in [i for i in self._buffers if i <= index - NEIGHBOURS and i not in self._open]:
+        for earlier in [
+            i for i in self._buffers if i <= index - NEIGHBOURS and i not in self._open
+        ]:
             del self._buffers[earlier]
 
     def _check_done(self, index: int) -> None:

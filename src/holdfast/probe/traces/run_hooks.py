@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 _TOOLS = (5, 4, 3, 2)
 _NAME = "holdfast-run"
-_REPLACED = "the program set a trace function of its own: nothing was recorded from there on"
+_REPLACED = (
+    "tracing was ended, by the program or by what a signal handler raised: nothing was recorded "
+    "from there on"
+)
 _getframe = sys._getframe
 _OURS = tuple(
     os.path.realpath(path) + os.sep
@@ -37,16 +40,18 @@ _OURS = tuple(
 
 
 def is_ours(error: BaseException) -> bool:
-    """Whether an exception was raised by our code, and not by a signal handler of the program."""
-    if not isinstance(error, Exception):
-        return False
+    """Whether an exception was raised by our code, and not by a signal handler of the program.
+
+    The program sees no more of our functions in it than cannot be helped.
+    """
     traceback = error.__traceback__
     while traceback is not None:
         name = traceback.tb_frame.f_code.co_filename
         if not name.startswith("<") and not os.path.realpath(name).startswith(_OURS):
+            error.__traceback__ = traceback
             return False
         traceback = traceback.tb_next
-    return True
+    return isinstance(error, Exception)
 
 
 class MonitoringHooks:

@@ -288,5 +288,5 @@ def _describe_process() -> Dict[str, Any]:
         "python": "%d.%d.%d" % sys.version_info[:3],
         "argv": [str(arg) for arg in sys.argv],
         "cwd": os.getcwd(),
-        "time": time.strftime("%Y-%m-%dT%H:%M:%S%z"),
+        "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }

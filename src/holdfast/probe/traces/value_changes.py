@@ -126,7 +126,9 @@ def _is_equal(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _compare_pairs(form: str, was: Dict[Any, Any], now: Dict[Any, Any], depth: int) -> Optional[str]:
+def _compare_pairs(
+    form: str, was: Dict[Any, Any], now: Dict[Any, Any], depth: int
+) -> Optional[str]:
     """`form` is how a key is written after the name: `[%s]` or `.%s`."""
     is_field = form.endswith(".%s")
     parts = []

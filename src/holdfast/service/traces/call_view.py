@@ -173,14 +173,16 @@ def _build_loop(loop: LoopRun, values: ShownValues) -> ShownEntry:
 
 def _list_rounds(loop: LoopRun) -> Iterator[Iteration]:
     """Rounds in detail, and later ones by their values; unusual ones say why they are."""
-    remarks = {one.number: one.remark for one in trace_builder.find_unusual(loop)}
+    unusual = {one.number: one.remark for one in trace_builder.find_unusual(loop)}
     rows = list(trace_builder.list_rows(loop))
-    detailed = {one.number for one in loop.kept}
-    yield from (one for one in loop.kept if not rows or one.number < rows[0].number)
-    for one in rows[-_MAX_ROUNDS:]:
-        if one.number not in detailed:
-            yield _remark(one, remarks.get(one.number, ""))
-    yield from (one for one in loop.kept if rows and one.number >= rows[0].number)
+    shown = {
+        one.number: _remark(one, unusual.get(one.number, ""))
+        for number, one in enumerate(rows)
+        if number >= len(rows) - _MAX_ROUNDS or one.number in unusual
+    }
+    shown |= {one.number: one for one in loop.kept}
+    for number in sorted(shown):
+        yield shown[number]
 
 
 def _remark(one: Iteration, remark: str) -> Iteration:

@@ -22,7 +22,8 @@ from holdfast.service.tools.programs.own_files import OwnFiles, find_own_files
 from holdfast.service.tools.programs.program_run import explain_missing, refuse_missing_module
 from holdfast.service.tools.programs.run_plan import RunPlan, plan_run
 from holdfast.service.tools.tool_client import ToolClient
-from holdfast.wire.tool_requests import DebugRun, ToolRequest
+from holdfast.service.traces.recordings import Recording
+from holdfast.wire.tool_requests import DebugRun, DebugTrace, DebugWhy, ToolRequest
 
 if TYPE_CHECKING:
     from holdfast.service.debugger import Debugger
@@ -55,6 +56,17 @@ def build_run(request: ToolRequest, target: str, args: Sequence[str] | None = No
         timeout=given.timeout,
         exceptions="none",
     )
+
+
+def repeat_run(recording: Recording, request: DebugTrace | DebugWhy) -> str:
+    """Let a request ask for the run of a recording once more; returns its target."""
+    before = recording.run.request or {}
+    if not before.get("target"):
+        raise errors.NotRecorded(f"how trace {recording.id} was run is not known", hint="")
+    request.args = request.args or list(before.get("args") or ())
+    request.cwd = request.cwd or before.get("cwd") or recording.run.cwd
+    request.python = request.python or before.get("python")
+    return str(before["target"])
 
 
 async def record_run(

@@ -10,12 +10,17 @@ from msgspec import UNSET
 from holdfast import errors
 from holdfast.core import conditions
 from holdfast.model.launch import TraceOrder
-from holdfast.model.trace import FrameTrace
+from holdfast.model.trace import FrameTrace, LoopRun, Step
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.tools.programs.own_files import find_own_files
 from holdfast.service.tools.programs.run_plan import plan_run
 from holdfast.service.tools.tool_client import ToolClient
-from holdfast.service.tools.traces.recorded_run import TracedRun, build_run, record_run
+from holdfast.service.tools.traces.recorded_run import (
+    TracedRun,
+    build_run,
+    record_run,
+    repeat_run,
+)
 from holdfast.service.tools.traces.trace_report_builder import TraceReportBuilder
 from holdfast.service.tools.traces.traced_function import find_function
 from holdfast.service.traces.call_view import list_nodes
@@ -99,16 +104,11 @@ async def _trace_again(
     debugger: Debugger, client: ToolClient, request: DebugTrace, recording: Recording
 ) -> TraceReport:
     """Run what was recorded once more, and follow what is asked for now."""
-    before = recording.run.request or {}
-    if not before.get("target"):
-        raise errors.NotRecorded(f"how trace {recording.id} was run is not known", hint="")
+    target = repeat_run(recording, request)
     if request.go is not None:
         request.function, request.call = _find_wanted(recording, request)
-    request.args = request.args or list(before.get("args") or ())
-    request.cwd = request.cwd or before.get("cwd") or recording.run.cwd
-    request.python = request.python or before.get("python")
     request.function = request.function or recording.run.function
-    return await _trace_run(debugger, client, request, str(before["target"]))
+    return await _trace_run(debugger, client, request, target)
 
 
 def _find_wanted(recording: Recording, request: DebugTrace) -> tuple[str | None, int | None]:
@@ -273,8 +273,6 @@ def _list_remarks(recording: Recording, frame: FrameTrace, request: DebugTrace) 
 
 
 def _list_callees(frame: FrameTrace) -> list[str]:
-    from holdfast.model.trace import LoopRun, Step
-
     names: list[str] = []
     waiting: list[Step | LoopRun] = list(frame.items)
     while waiting:

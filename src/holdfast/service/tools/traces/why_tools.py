@@ -15,7 +15,7 @@ from holdfast.model.run_recording import WhyChain, WhyLink
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.tools.programs.breakpoint_resolver import resolve_file
 from holdfast.service.tools.tool_client import ToolClient
-from holdfast.service.tools.traces.recorded_run import build_run, record_run
+from holdfast.service.tools.traces.recorded_run import build_run, record_run, repeat_run
 from holdfast.service.traces.recordings import WholeRunRecording
 from holdfast.service.traces.shown_values import ShownValues
 from holdfast.wire.plain_text import clean_line
@@ -33,10 +33,12 @@ async def explain(debugger: Debugger, client: ToolClient, request: DebugWhy) -> 
     """Follow a value, or the exception that ended the run, back to where it came from."""
     place = _find_place(client, request)
     session: ProgramSession | None = None
-    if request.trace is not None:
-        recording = await debugger.traces.open(request.trace)
-    else:
-        target = request.target or (place[0] if place else None)
+    recording = None if request.trace is None else await debugger.traces.open(request.trace)
+    target = request.target or (place[0] if place else None)
+    if recording is not None and request.again and not isinstance(recording, WholeRunRecording):
+        target = repeat_run(recording, request)
+        recording = None
+    if recording is None:
         if target is None:
             raise errors.InvalidInput("give `at`, a target or a trace", field="at")
         order = TraceOrder(path="", kind="run", roots=())
@@ -46,7 +48,8 @@ async def explain(debugger: Debugger, client: ToolClient, request: DebugWhy) -> 
     if not isinstance(recording, WholeRunRecording):
         raise errors.NotRecorded(
             f"trace {recording.id} follows one function only, and not what fed it",
-            hint="debug_why with a target, or without `trace`, makes a recording that can tell.",
+            hint="`again: true` runs the program once more to record all, and repeats its side "
+            "effects.",
         )
     chain = await asyncio.to_thread(_explain, recording, request, place)
     return _build_report(client, request, recording, session, chain)
