@@ -36,6 +36,7 @@ from bench import (
     watched_writes,
 )
 from bench.agent import comparison, evaluation, evaluation_plot, evaluation_tables, layers
+from bench.agent.buggy_programs import PROGRAMS
 from bench.debugpy_driver import DebugpyDriver
 from bench.holdfast_driver import HoldfastDriver
 from bench.measurements import Driver, Effort, Figure, Program, Readings
@@ -235,9 +236,8 @@ class Bench:
         return text, {"mcp": rows, "mcp_ratios": ratios, "mcp_steps": steps}
 
     def measure_evaluation(self) -> Result:
-        programs = evaluation.PROGRAMS
-        if not self.scale.has_peers:
-            programs = evaluation.select(*evaluation.QUICK)
+        has_all = self.scale.has_peers
+        programs = PROGRAMS if has_all else evaluation.select(*evaluation.QUICK)
         found = evaluation.measure(has_peers=self.scale.has_peers, programs=programs)
         return evaluation_tables.format_evaluation(found), {"evaluation": found}
 

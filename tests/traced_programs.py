@@ -18,7 +18,7 @@ from holdfast.model.trace import FrameTrace
 from holdfast.targets.program.launcher import PROBE
 
 TRACES = PROGRAMS / "traces"
-GROUND_TRUTH = Path(__file__).parent / "trace_ground_truth.py"
+GROUND_TRUTH = PROGRAMS / "trace_truth.py"
 
 _ENVIRONMENT = {**os.environ, "PYTHONHASHSEED": "0"}  # sets have one order in all runs
 
@@ -142,7 +142,7 @@ def _join_events(invocation: dict[str, Any], script: Path) -> Lifetime:
     events = invocation["events"]
     lifetime = Lifetime(dict(invocation["args"]))
     previous = 0
-    starts = []
+    starts: list[int] = []
     for index, (line, _state, _globals) in enumerate(events):
         first = firsts.get(line, line)
         is_same = bool(starts) and lifetime.lines[-1] == first
@@ -157,7 +157,7 @@ def _join_events(invocation: dict[str, Any], script: Path) -> Lifetime:
 
 
 def find_statements(text: str) -> tuple[dict[int, int], set[int]]:
-    """The first line of the statement of each line; and the lines that rounds of loops begin with."""
+    """The first line of the statement of each line; and the lines that rounds begin with."""
     firsts: dict[int, int] = {}
     rounds: set[int] = set()
     for node in ast.walk(ast.parse(text)):
@@ -184,7 +184,8 @@ def find_statements(text: str) -> tuple[dict[int, int], set[int]]:
 
 
 def _begin(node: ast.stmt) -> int:
-    return min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", ()))])
+    lines: list[int] = [d.lineno for d in getattr(node, "decorator_list", ())]
+    return min([node.lineno, *lines])
 
 
 def _claim(firsts: dict[int, int], first: int, last: int) -> None:

@@ -1,3 +1,4 @@
+# mypy: ignore-errors
 """Times a function that is traced, and what runs beside it; prints JSON.
 
     traced_frames.py PROBE WAY
@@ -11,7 +12,7 @@ import sys
 import time
 import types
 
-SOURCE = '''
+SOURCE = """
 def rest(n):
     total = 0
     for i in range(n):
@@ -39,6 +40,12 @@ def long(n):
         total += x
     return total
 
+def tight(n):
+    total = 0
+    for i in range(n):
+        total += i
+    return total
+
 def short(a, b):
     total = a + b
     if total > 3:
@@ -49,8 +56,8 @@ def beside(n):
     began = clock()
     rest(n)
     return clock() - began
-'''
-CALLS = {"long": (10_000,), "short": (1, 2), "beside": (60_000,)}
+"""
+CALLS = {"long": (10_000,), "tight": (10_000,), "short": (1, 2), "beside": (60_000,)}
 
 
 def load(probe):
@@ -70,17 +77,25 @@ def measure(start, way, name):
     main.__file__ = sys.modules["__main__"].__file__ = FILE
     path = os.path.join(os.environ["TRACES"], name)
     if way == "traced":
-        start.begin({"kind": "frame", "path": path, "function": name, "is_own": True,
-                     "script": FILE, "roots": []})
+        start.begin(
+            {
+                "kind": "frame",
+                "path": path,
+                "function": name,
+                "is_own": True,
+                "script": FILE,
+                "roots": [],
+            }
+        )
     code = start.prepare_code(compile(SOURCE, FILE, "exec"))
-    main.clock = time.perf_counter
+    main.clock = time.thread_time
     exec(code, main.__dict__)
     function, args = main.__dict__[name], CALLS[name]
     if way == "settrace":
         sys.settrace(ignore)
-    began = time.perf_counter()
+    began = time.thread_time()
     inner = function(*args)
-    took = time.perf_counter() - began
+    took = time.thread_time() - began
     sys.settrace(None)
     start.end()
     return inner if name == "beside" else took
@@ -90,7 +105,11 @@ FILE = os.path.join(os.environ["TRACES"], "measured.py")
 with open(FILE, "w", encoding="utf-8") as file:
     file.write(SOURCE)
 START, WAY = load(sys.argv[1]), sys.argv[2]
-print(json.dumps({
-    name: min(measure(START, WAY, name) for _ in range(rounds))
-    for name, rounds in (("long", 15), ("short", 60), ("beside", 8))
-}))
+print(
+    json.dumps(
+        {
+            name: min(measure(START, WAY, name) for _ in range(rounds))
+            for name, rounds in (("long", 15), ("tight", 15), ("short", 60), ("beside", 8))
+        }
+    )
+)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from holdfast.model.run_recording import RunFrame, RunRecording
-from interpreters import Interpreter
+from interpreters import Interpreter, find_interpreters
 from run_recordings import (
     BUGS,
     PROBE,
@@ -36,6 +36,9 @@ _STANDARD = """
 argparse bisect calendar configparser copy csv difflib fnmatch fractions graphlib heapq ipaddress
 pprint reprlib shlex statistics string textwrap tokenize
 """
+
+
+every_python = pytest.mark.parametrize("interpreter", find_interpreters(), ids=str)
 
 
 def find_differences(run: RunRecording, truth: list[dict[str, Any]]) -> list[object]:
@@ -84,68 +87,77 @@ def compare_with_trace(script: Path, folder: Path, python: str) -> int:
 
 
 @pytest.mark.parametrize("name", _COMPARED)
+@every_python
 def test_lines_and_values_equal_a_plain_trace(
-    python: Interpreter, name: str, tmp_path: Path
+    interpreter: Interpreter, name: str, tmp_path: Path
 ) -> None:
-    if python.version < _NEWER.get(name, (3, 9)):
+    if interpreter.version < _NEWER.get(name, (3, 9)):
         pytest.skip("this Python has no such statement")
-    assert compare_with_trace(RUNS / f"{name}.py", tmp_path, python.path) > 15
+    assert compare_with_trace(RUNS / f"{name}.py", tmp_path, interpreter.path) > 15
 
 
+@every_python
 def test_programs_with_bugs_are_recorded_as_a_plain_trace_sees_them(
-    python: Interpreter, tmp_path: Path
+    interpreter: Interpreter, tmp_path: Path
 ) -> None:
     for script in sorted(BUGS.glob("*.py")):
-        assert compare_with_trace(script, tmp_path, python.path) > 5
+        assert compare_with_trace(script, tmp_path, interpreter.path) > 5
 
 
 @pytest.mark.slow
+@every_python
 def test_modules_of_the_standard_library_are_recorded_as_a_plain_trace_sees_them(
-    python: Interpreter, tmp_path: Path
+    interpreter: Interpreter, tmp_path: Path
 ) -> None:
-    library = run_python(python.path, "-c", "import os; print(os.path.dirname(os.__file__))")
+    library = run_python(interpreter.path, "-c", "import os; print(os.path.dirname(os.__file__))")
     for name in _STANDARD.split():
         shutil.copy(Path(library.stdout.strip()) / f"{name}.py", tmp_path / f"own_{name}.py")
     shutil.copy(RUNS / "standard_modules.py", tmp_path)
-    assert compare_with_trace(tmp_path / "standard_modules.py", tmp_path, python.path) > 5_000
+    assert compare_with_trace(tmp_path / "standard_modules.py", tmp_path, interpreter.path) > 5_000
 
 
 # -- the program notices nothing -------------------------------------------------------------------
 
 
-def run_both(name: str, folder: Path, python: Interpreter) -> tuple[str, Recorded]:
+def run_both(name: str, folder: Path, interpreter: Interpreter) -> tuple[str, Recorded]:
     """What a program prints without the recorder, and its recorded run."""
     script = RUNS / f"{name}.py"
-    plain = run_python(python.path, str(script))
-    recorded = record(script, folder, python.path)
+    plain = run_python(interpreter.path, str(script))
+    recorded = record(script, folder, interpreter.path)
     assert recorded.status == plain.returncode, recorded.errors
     return plain.stdout, recorded
 
 
-def test_no_code_of_the_program_runs_for_the_recording(python: Interpreter, tmp_path: Path) -> None:
-    plain, recorded = run_both("hostile_objects", tmp_path, python)
+@every_python
+def test_no_code_of_the_program_runs_for_the_recording(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
+    plain, recorded = run_both("hostile_objects", tmp_path, interpreter)
     assert recorded.output == plain
     run = recorded.read()
     assert not run.remarks
     assert any(frame.code.name == "keys" for frame in run.frames.values())
 
 
-def test_objects_die_when_they_would(python: Interpreter, tmp_path: Path) -> None:
-    plain, recorded = run_both("last_breaths", tmp_path, python)
-    if python.version < (3, 12):  # `sys.settrace` itself updates what `locals()` has returned
+@every_python
+def test_objects_die_when_they_would(interpreter: Interpreter, tmp_path: Path) -> None:
+    plain, recorded = run_both("last_breaths", tmp_path, interpreter)
+    if interpreter.version < (3, 12):  # `sys.settrace` itself updates what `locals()` has returned
         plain = plain.replace("['held']", "['extra', 'held', 'names']")
     assert recorded.output == plain
     assert not recorded.read().remarks
 
 
+@every_python
 def test_what_a_signal_handler_raises_reaches_the_program(
-    python: Interpreter, tmp_path: Path
+    interpreter: Interpreter, tmp_path: Path
 ) -> None:
-    plain, recorded = run_both("signal_raises", tmp_path, python)
+    plain, recorded = run_both("signal_raises", tmp_path, interpreter)
     assert recorded.output == plain == "caught 20\n"
 
 
-def test_the_recursion_limit_stays_where_it_is(python: Interpreter, tmp_path: Path) -> None:
+@every_python
+def test_the_recursion_limit_stays_where_it_is(interpreter: Interpreter, tmp_path: Path) -> None:
     text = (
         "import sys\n"
         "depths = []\n"
@@ -160,24 +172,28 @@ def test_the_recursion_limit_stays_where_it_is(python: Interpreter, tmp_path: Pa
         "        print(sys.getrecursionlimit(), len(depths) // 10)\n"
         "    depths.clear()\n"
     )
-    recorded = record_text(text, tmp_path, python.path)
-    plain = run_python(python.path, str(tmp_path / "program.py"))
+    recorded = record_text(text, tmp_path, interpreter.path)
+    plain = run_python(interpreter.path, str(tmp_path / "program.py"))
     assert recorded.output == plain.stdout
     run = recorded.read()
     assert not run.remarks
     assert sum(frame.code.name == "dive" for frame in run.frames.values()) > 1100
 
 
-def test_output_and_exit_status_are_the_programs(python: Interpreter, tmp_path: Path) -> None:
+@every_python
+def test_output_and_exit_status_are_the_programs(interpreter: Interpreter, tmp_path: Path) -> None:
     text = "import sys\nprint('a')\nprint('b', file=sys.stderr)\nsys.exit(3)\n"
-    recorded = record_text(text, tmp_path, python.path)
+    recorded = record_text(text, tmp_path, interpreter.path)
     assert (recorded.output, recorded.errors, recorded.status) == ("a\n", "b\n", 3)
 
 
-def test_warnings_of_the_program_are_not_shown_twice(python: Interpreter, tmp_path: Path) -> None:
+@every_python
+def test_warnings_of_the_program_are_not_shown_twice(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
     text = "import re\npattern = '\\d'\nprint(pattern)\n"
-    recorded = record_text(text, tmp_path, python.path)
-    plain = run_python(python.path, str(tmp_path / "program.py"))
+    recorded = record_text(text, tmp_path, interpreter.path)
+    plain = run_python(interpreter.path, str(tmp_path / "program.py"))
     assert recorded.output == plain.stdout
     assert recorded.errors.count("SyntaxWarning") == plain.stderr.count("SyntaxWarning")
 
@@ -185,8 +201,11 @@ def test_warnings_of_the_program_are_not_shown_twice(python: Interpreter, tmp_pa
 # -- what is recorded ------------------------------------------------------------------------------
 
 
-def test_made_code_is_recorded_if_its_source_is_known(python: Interpreter, tmp_path: Path) -> None:
-    run = record(RUNS / "made_code.py", tmp_path, python.path).read()
+@every_python
+def test_made_code_is_recorded_if_its_source_is_known(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
+    run = record(RUNS / "made_code.py", tmp_path, interpreter.path).read()
     made = [frame for frame in run.frames.values() if frame.code.name == "double"]
     assert [frame.code.file.path for frame in made] == ["<made 1>"]
     assert [event.statement.source for event in made[0].events] == [
@@ -211,7 +230,8 @@ def test_installed_packages_and_the_standard_library_are_left_out(tmp_path: Path
     assert [Path(file.path).name for file in run.files.values()] == ["program.py"]
 
 
-def test_a_change_made_in_c_code_is_recorded(python: Interpreter, tmp_path: Path) -> None:
+@every_python
+def test_a_change_made_in_c_code_is_recorded(interpreter: Interpreter, tmp_path: Path) -> None:
     text = (
         "import operator\n"
         "from random import Random\n"
@@ -219,13 +239,14 @@ def test_a_change_made_in_c_code_is_recorded(python: Interpreter, tmp_path: Path
         "operator.iadd(items, [4])\n"
         "print(items)\n"
     )
-    run = record_text(text, tmp_path, python.path).read()
+    run = record_text(text, tmp_path, interpreter.path).read()
     event = next(e for e in run.events.values() if e.statement.line == 4)
     changes = [write for write in event.writes if write.place[0] == "c"]
     assert [(write.text, write.label) for write in changes] == [("[1, 2, 3, 4]", "items")]
 
 
-def test_threads_have_their_names(python: Interpreter, tmp_path: Path) -> None:
+@every_python
+def test_threads_have_their_names(interpreter: Interpreter, tmp_path: Path) -> None:
     text = (
         "import threading\n"
         "def work():\n"
@@ -234,7 +255,7 @@ def test_threads_have_their_names(python: Interpreter, tmp_path: Path) -> None:
         "thread.start()\n"
         "thread.join()\n"
     )
-    run = record_text(text, tmp_path, python.path).read()
+    run = record_text(text, tmp_path, interpreter.path).read()
     frame = next(frame for frame in run.frames.values() if frame.code.name == "work")
     assert run.threads[frame.thread] == "helper"
     assert frame.caller_time == 0
@@ -245,10 +266,11 @@ def test_threads_have_their_names(python: Interpreter, tmp_path: Path) -> None:
 _LOOP = "total = 0\nfor number in range(5000):\n    total += number\nprint(total)\n"
 
 
+@every_python
 def test_the_newest_events_are_kept_and_the_rest_is_said_to_be_missing(
-    python: Interpreter, tmp_path: Path
+    interpreter: Interpreter, tmp_path: Path
 ) -> None:
-    recorded = record_text(_LOOP, tmp_path, python.path, max_events=500)
+    recorded = record_text(_LOOP, tmp_path, interpreter.path, max_events=500)
     run = recorded.read()
     assert recorded.output == "12497500\n"
     assert len(run.events) == 500
@@ -256,16 +278,20 @@ def test_the_newest_events_are_kept_and_the_rest_is_said_to_be_missing(
     assert any("oldest part is missing" in remark for remark in run.remarks)
 
 
+@every_python
 def test_the_oldest_events_are_kept_if_that_is_asked_for(
-    python: Interpreter, tmp_path: Path
+    interpreter: Interpreter, tmp_path: Path
 ) -> None:
-    run = record_text(_LOOP, tmp_path, python.path, max_events=500, keep="oldest").read()
+    run = record_text(_LOOP, tmp_path, interpreter.path, max_events=500, keep="oldest").read()
     assert 500 <= len(run.events) <= 501
-    assert list(run.events.values())[0].statement.line == 1
+    assert next(iter(run.events.values())).statement.line == 1
     assert any("as it was full" in remark for remark in run.remarks)
 
 
-def test_a_program_that_is_killed_leaves_what_it_did(python: Interpreter, tmp_path: Path) -> None:
+@every_python
+def test_a_program_that_is_killed_leaves_what_it_did(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
     text = (
         "import os, signal\n"
         "def inner(value):\n"
@@ -275,7 +301,7 @@ def test_a_program_that_is_killed_leaves_what_it_did(python: Interpreter, tmp_pa
         "    inner(4)\n"
         "outer()\n"
     )
-    recorded = record_text(text, tmp_path, python.path)
+    recorded = record_text(text, tmp_path, interpreter.path)
     assert recorded.status == -signal.SIGKILL
     run = recorded.read()
     frames = {frame.code.name: frame for frame in run.frames.values()}
@@ -284,7 +310,8 @@ def test_a_program_that_is_killed_leaves_what_it_did(python: Interpreter, tmp_pa
     assert frames["inner"].outcome == "running"
 
 
-def test_a_forked_child_writes_nothing(python: Interpreter, tmp_path: Path) -> None:
+@every_python
+def test_a_forked_child_writes_nothing(interpreter: Interpreter, tmp_path: Path) -> None:
     text = (
         "import os\n"
         "child = os.fork()\n"
@@ -294,7 +321,7 @@ def test_a_forked_child_writes_nothing(python: Interpreter, tmp_path: Path) -> N
         "os.waitpid(child, 0)\n"
         "mark = 'in the parent'\n"
     )
-    recorded = record_text(text, tmp_path, python.path)
+    recorded = record_text(text, tmp_path, interpreter.path)
     texts = [write.text for event in recorded.read().events.values() for write in event.writes]
     assert "'in the parent'" in texts
     assert "'in the child'" not in texts
@@ -309,13 +336,14 @@ def test_a_torn_last_line_is_passed_over(tmp_path: Path) -> None:
     assert len(run.events) >= 12
 
 
+@every_python
 def test_a_program_that_traces_itself_goes_on_as_it_would(
-    python: Interpreter, tmp_path: Path
+    interpreter: Interpreter, tmp_path: Path
 ) -> None:
-    plain, recorded = run_both("own_tracing", tmp_path, python)
+    plain, recorded = run_both("own_tracing", tmp_path, interpreter)
     assert recorded.output == plain
     remarks = recorded.read().remarks
-    is_shared = python.version >= (3, 12)
+    is_shared = interpreter.version >= (3, 12)
     assert remarks == [] if is_shared else "tracing was ended" in remarks[0]
 
 
@@ -389,13 +417,14 @@ def second():
 """
 
 
+@every_python
 def test_each_of_several_recordings_in_one_process_stands_for_itself(
-    python: Interpreter, tmp_path: Path
+    interpreter: Interpreter, tmp_path: Path
 ) -> None:
     (tmp_path / "tested.py").write_text(_TESTED, encoding="utf-8")
     script = tmp_path / "tests.py"
     script.write_text(_IN_PROCESS, encoding="utf-8")
-    done = run_python(python.path, str(script), str(PROBE), str(tmp_path))
+    done = run_python(interpreter.path, str(script), str(PROBE), str(tmp_path))
     assert done.returncode == 0, done.stderr
     from holdfast.core.run_reader import read_run
 

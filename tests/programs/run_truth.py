@@ -121,8 +121,8 @@ class Truth:
         elif event == "exception":
             state["error"] = arg[1]
             is_end = isinstance(arg[1], (StopIteration, StopAsyncIteration, GeneratorExit))
-            if not is_end and state["now"] is not None:
-                state["now"]["raised"] = True
+            if state["now"] is not None:  # an end may be that of a loop, or of the statement
+                state["now"]["ended" if is_end else "raised"] = True
         elif event == "return":
             is_yield = self.is_yield(frame)
             if not is_yield:
@@ -154,7 +154,7 @@ class Truth:
         if now is None:
             return
         values = {}
-        if "raised" not in now:
+        if "raised" not in now and "ended" not in now:
             for name in now["names"]:
                 if name in frame.f_locals:
                     values[name] = show(frame.f_locals[name])

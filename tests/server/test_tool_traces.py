@@ -296,6 +296,13 @@ def test_a_recorded_run_answers_further_questions(user: ToolUser) -> None:
     assert user.server.list_ids(but=before) == []
 
 
+def test_a_trace_of_one_function_is_run_again_only_when_asked(user: ToolUser) -> None:
+    trace = user.call("debug_trace", target="shop.py", args=["fail"], function="fail")["trace_id"]
+    question = {"trace": trace, "variable": "cart", "at": f"shop.py:{find_line(SHOP, 'try:')}"}
+    assert "again" in user.call("debug_why", expect=404, **question)["error"]["hint"]
+    assert user.call("debug_why", **question, again=True)["value"] == "[('tea', 1)]"
+
+
 # -- diff ------------------------------------------------------------------------------------------
 
 

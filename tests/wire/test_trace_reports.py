@@ -29,9 +29,7 @@ PATH = "/" + "/".join(["directory"] * 40) + "/shop.py"
 
 def build_loop(rounds: int, width: int = 3) -> TraceEntry:
     def build_round(number: int) -> TraceRound:
-        steps = [
-            TraceEntry(line=20 + n, changed={f"v{n}": str(number * n)}) for n in range(width)
-        ]
+        steps = [TraceEntry(line=20 + n, changed={f"v{n}": str(number * n)}) for n in range(width)]
         return TraceRound(number=number, steps=steps, changed={"total": str(number)})
 
     loop = TraceLoop(
@@ -182,9 +180,7 @@ def test_whatever_a_trace_holds_it_keeps_its_budget(
 
 @pytest.mark.parametrize("budget", [100, 200, 800])
 def test_a_chain_of_causes_keeps_its_budget(budget: int) -> None:
-    link = WhyLinkShown(
-        file=PATH, line=3, source=LONG, wrote={"total": LONG}, read={LONG: LONG}
-    )
+    link = WhyLinkShown(file=PATH, line=3, source=LONG, wrote={"total": LONG}, read={LONG: LONG})
     report = WhyReport(
         status="terminated",
         trace_id=TRACE,

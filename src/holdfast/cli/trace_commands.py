@@ -37,6 +37,10 @@ Recorded = Annotated[
         "--trace", metavar="ID", help="Instead of a run: a recording, a capture, or `latest`."
     ),
 ]
+Again = Annotated[
+    bool,
+    typer.Option("--again", help="Run it once more if that was not recorded. Side effects repeat."),
+]
 Timeout = Annotated[
     float, typer.Option("--timeout", "-t", min=0, help="Seconds that the run may take.")
 ]
@@ -93,12 +97,7 @@ def trace(
     find: Annotated[
         str | None, typer.Option(metavar="VALUE", help="Where a recording has this value.")
     ] = None,
-    again: Annotated[
-        bool,
-        typer.Option(
-            "--again", help="Run it once more if that was not recorded. Side effects repeat."
-        ),
-    ] = False,
+    again: Again = False,
     lists: Annotated[bool, typer.Option("--list", help="List the recordings.")] = False,
     timeout: Timeout = 30,
     budget: Budget = None,
@@ -157,6 +156,7 @@ def why(
         bool, typer.Option("--raised", help="Explain the exception that ended the program.")
     ] = False,
     recorded: Recorded = None,
+    again: Again = False,
     timeout: Timeout = 30,
     budget: Budget = None,
     python: Python = None,
@@ -181,6 +181,7 @@ def why(
         words = [os.path.abspath(os.path.expanduser(at.rpartition(":")[0]))]
     fields = _build_run(words, None, python, cwd, env, stdin, recorded)
     fields |= {"variable": variable, "at": at, "hit": hit, "show_secrets": show_secrets}
+    fields["again"] = again or None
     _show("debug_why", Tools(url, budget).record("debug_why", timeout, **fields), as_json)
 
 

@@ -1,4 +1,4 @@
-"""Reads the tree of calls from the lines of a recording (`probe/traces/call_counts` writes them)."""
+"""Reads the tree of calls from a recording; `probe/traces/call_counts` has written it."""
 
 from __future__ import annotations
 

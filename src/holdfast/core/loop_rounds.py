@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
@@ -94,7 +95,7 @@ def _find_jump(column: Sequence[str]) -> int | None:
     numbers = _read_numbers(column)
     if numbers is None or len(numbers) < 10:
         return None
-    steps = [abs(after - before) for before, after in zip(numbers, numbers[1:], strict=False)]
+    steps = [abs(after - before) for before, after in itertools.pairwise(numbers)]
     usual = sorted(steps)[len(steps) * 9 // 10]
     largest = max(range(len(steps)), key=steps.__getitem__)
     if steps[largest] > _JUMP * usual and steps[largest] > 0 and usual > 0:
@@ -130,5 +131,5 @@ def fold(loop: LoopRun, most: int = MAX_UNUSUAL) -> list[Iteration]:
         return []
     chosen = {number: by_number[number] for number in (min(by_number), max(by_number))}
     for one in find_unusual(loop, most):
-        chosen[one.number] = one if one.steps or not chosen.get(one.number) else one
+        chosen[one.number] = one
     return [chosen[number] for number in sorted(chosen)]

@@ -6,14 +6,17 @@ import functools
 import re
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
+_THREAD = re.compile(r"\b(_?(?:ident|native_id|thread_id))=\d+")
 _SET = re.compile(r"\{([^{}:]*)\}")
 
 
 @functools.lru_cache(maxsize=50_000)
 def mask_text(text: str) -> str:
-    """The same for values that differ by their address, or by the order of a set, alone."""
+    """The same for values that differ only by an address, a thread, or the order of a set."""
     if "0x" in text:
         text = _ADDRESS.sub("0x…", text)
+    if "id" in text:
+        text = _THREAD.sub(r"\1=…", text)
     if "{" in text:
         text = _SET.sub(_sort_items, text)
     return text

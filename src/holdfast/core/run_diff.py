@@ -18,6 +18,7 @@ from holdfast.core.line_mapping import LineMapping
 from holdfast.core.recorded_texts import mask_text
 from holdfast.model.run_recording import (
     Parting,
+    PlaceWrite,
     RunDifference,
     RunEvent,
     RunFrame,
@@ -48,7 +49,7 @@ def compare_runs(a: RunRecording, b: RunRecording, noise: Noise = frozenset()) -
 
 def find_noise(run: RunRecording, again: RunRecording) -> Noise:
     """What differs between two runs of the same program on the same input."""
-    comparison = _Comparison(run, again, frozenset())
+    comparison = _Comparison(run, again, frozenset(), with_state=False)
     for _ in comparison.find(_MAX_NOISE):
         pass
     return frozenset(comparison.differing)
@@ -71,8 +72,13 @@ _Found: TypeAlias = Parting | _Pair
 class _Comparison:
     """Walks the calls of two runs."""
 
-    def __init__(self, a: RunRecording, b: RunRecording, noise: Noise) -> None:
+    def __init__(
+        self, a: RunRecording, b: RunRecording, noise: Noise, with_state: bool = True
+    ) -> None:
         self._a, self._b, self._noise = a, b, noise
+        self._with_state = with_state
+        self._told: set[str] = set()
+        """The kinds of differences of which one was found; of later ones, no state is told."""
         self._mapping = LineMapping(a, b)
         self._children = _list_children(a), _list_children(b)
         self._digests = _digest(a, self._children[0]), _digest(b, self._children[1])
@@ -88,6 +94,7 @@ class _Comparison:
         count = 0
         for found in self._match_roots():
             for parting in [found] if isinstance(found, Parting) else self._walk(found):
+                self._told.add(parting.kind)
                 yield parting
                 count += 1
                 if count >= most:
@@ -237,8 +244,8 @@ class _Comparison:
         yield Parting(
             kind,
             _list_stack(pair),
-            _describe_end(a, x),
-            _describe_end(b, y),
+            self._describe_end(0, a, x, kind),
+            self._describe_end(1, b, y, kind),
         )
 
     # -- what is said ------------------------------------------------------------------------------
@@ -255,8 +262,16 @@ class _Comparison:
         last: tuple[RunEvent, RunEvent] | None,
         kind: str = "path",
     ) -> Parting:
-        a = self._describe(0, x, kind) if x is not None else _describe_end(pair.a, None)
-        b = self._describe(1, y, kind) if y is not None else _describe_end(pair.b, None)
+        a = (
+            self._describe(0, x, kind)
+            if x is not None
+            else self._describe_end(0, pair.a, None, kind)
+        )
+        b = (
+            self._describe(1, y, kind)
+            if y is not None
+            else self._describe_end(1, pair.b, None, kind)
+        )
         return Parting(kind, _list_stack(pair), a, b, self._describe_last(last))
 
     def _describe_last(self, last: tuple[RunEvent, RunEvent] | None) -> str | None:
@@ -277,8 +292,21 @@ class _Comparison:
             names = [frame.code.qualname for frame in self._children[side][event.time]]
             did = f"calls {', '.join(names)}" if names else "calls nothing that is recorded"
         values = {} if event.raised is not None else _list_values(event)
-        state = _list_state(event)
+        state = self._find_state(side, event, kind)
         return Side(statement.file.path, statement.line, statement.source, did, values, state)
+
+    def _describe_end(self, side: int, frame: RunFrame, event: RunEvent | None, kind: str) -> Side:
+        event = event or (frame.events[-1] if frame.events else None)
+        did = f"{frame.outcome} {frame.result}" if frame.result is not None else "has not ended"
+        if event is None:
+            return Side(frame.code.file.path, frame.code.first, "", did)
+        statement = event.statement
+        state = self._find_state(side, event, kind)
+        return Side(statement.file.path, statement.line, statement.source, did, {}, state)
+
+    def _find_state(self, side: int, event: RunEvent, kind: str) -> dict[str, str]:
+        is_wanted = self._with_state and kind not in self._told
+        return _list_state((self._a, self._b)[side], event) if is_wanted else {}
 
     def list_remarks(self) -> list[str]:
         remarks = [
@@ -356,22 +384,36 @@ def _list_values(event: RunEvent) -> dict[str, str]:
     return values
 
 
-def _list_state(event: RunEvent) -> dict[str, str]:
+def _list_state(run: RunRecording, event: RunEvent) -> dict[str, str]:
     """The variables of an invocation when a statement of it began, as far as they are known."""
     frame = event.frame
     state = {argument.name: argument.text for argument in frame.args}
+    objects = {argument.name: argument.object for argument in frame.args if argument.object}
     prefixes = (f"{frame.number}.", f"g{frame.namespace}.")
     own = prefixes[0] if frame.code.is_function else prefixes
-    for other in frame.events:
-        if other.time >= event.time:
+    for time, other in run.events.items():
+        if time >= event.time:
             break
+        if time < frame.time or other.raised is not None:
+            continue
         for write in other.writes:
-            if write.place.startswith(own) and other.raised is None:
-                name = write.place.partition(".")[2]
-                state.pop(name, None)
-                if write.text is not None and not write.text.startswith(("<function", "<module")):
+            if write.place.startswith(own):
+                _note_value(state, objects, write)
+            elif write.place[0] == "c" and write.text is not None:  # changed in place
+                for name in [n for n, number in objects.items() if write.place == f"c{number}"]:
                     state[name] = write.text
     return dict(list(state.items())[-_MAX_STATE:])
+
+
+def _note_value(state: dict[str, str], objects: dict[str, int], write: PlaceWrite) -> None:
+    """A variable is bound to another value, or deleted."""
+    name = write.place.partition(".")[2]
+    state.pop(name, None)
+    objects.pop(name, None)
+    if write.text is not None and not write.text.startswith(("<function", "<module")):
+        state[name] = write.text
+        if write.object:
+            objects[name] = write.object
 
 
 def _find_last(run: RunRecording, frame: RunFrame) -> RunEvent | None:
@@ -385,16 +427,6 @@ def _describe_begin(frame: RunFrame, with_args: bool = False) -> Side:
     values = {argument.name: argument.text for argument in frame.args} if with_args else {}
     did = "" if with_args else f"calls {code.qualname}"
     return Side(code.file.path, code.first, source, did, values)
-
-
-def _describe_end(frame: RunFrame, event: RunEvent | None) -> Side:
-    event = event or (frame.events[-1] if frame.events else None)
-    did = f"{frame.outcome} {frame.result}" if frame.result is not None else "has not ended"
-    if event is None:
-        return Side(frame.code.file.path, frame.code.first, "", did)
-    statement = event.statement
-    state = _list_state(event)
-    return Side(statement.file.path, statement.line, statement.source, did, {}, state)
 
 
 def _list_stack(pair: _Pair) -> list[StackCall]:

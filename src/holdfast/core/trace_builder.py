@@ -1,12 +1,14 @@
 """Builds frame traces from the lines of a recording.
 
-The probe writes the lines while the program runs (`frame_recorder` describes them). The last one may
-be torn, and the oldest detail may be gone. Each statement says which rounds of which loops it
+The probe writes the lines while the program runs (`frame_recorder` describes them). The last one
+may be torn, and the oldest detail may be gone. Each statement says which rounds of which loops it
 belongs to, so that what remains still finds its place.
 """
 
 from __future__ import annotations
 
+import array
+import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -146,7 +148,7 @@ class _Reader:
             for frame in self.frames.values():
                 frame.is_picked = frame.index == self._picked
         elif "end" in line or "left" in line:
-            self.frames[line.get("end", line.get("left"))].end(line)
+            self.frames[line["end"] if "end" in line else line["left"]].end(line)
 
 
 def _read_code(line: dict[str, Any]) -> _Code:
@@ -179,15 +181,22 @@ class _Step:
 
 
 @dataclass
+class _Chunk:
+    """Rows of consecutive rounds."""
+
+    first: int
+    columns: dict[str, list[str]]
+    paths: list[tuple[int, ...]]
+
+
+@dataclass
 class _Loop:
     line: int
     rounds: dict[int, _Round] = field(default_factory=dict)
     before: dict[str, str] = field(default_factory=dict)
     after: dict[str, str] = field(default_factory=dict)
     iterations: int | None = None
-    chunks: list[tuple[int, dict[str, list[Any]], list[int], list[list[int]]]] = field(
-        default_factory=list
-    )
+    chunks: list[_Chunk] = field(default_factory=list)
     paths: list[tuple[tuple[int, ...], int, int]] = field(default_factory=list)
 
 
@@ -214,7 +223,7 @@ class _FrameBuilder:
             if kind == "b":
                 loop.before = line[4]
             elif kind == "r":
-                loop.chunks.append((line[4], line[5], line[6], line[7]))
+                loop.chunks.append(_read_chunk(line))
             else:
                 loop.iterations, loop.after = line[4], line[5]
                 loop.paths = [(tuple(path), times, first) for path, times, first in line[6]]
@@ -279,7 +288,8 @@ class _FrameBuilder:
 
 
 def _read_change(change: Sequence[Any]) -> Change:
-    name, how, text, words, cid, alias = (*change, *(None,) * (6 - len(change)))
+    fields: list[Any] = [*change, *[None] * (6 - len(change))]
+    name, how, text, words, cid, alias = fields
     if how == "d":
         return Change(name, None, "deleted", f"del {name}")
     return Change(
@@ -292,7 +302,8 @@ def _read_change(change: Sequence[Any]) -> Change:
 
 
 def _read_call(call: Sequence[Any]) -> CalleeCall:
-    function, args, result, raised = (*call, *(None,) * (4 - len(call)))
+    fields: list[Any] = [*call, *[None] * (4 - len(call))]
+    function, args, result, raised = fields
     return CalleeCall(function, args, result, raised)
 
 
@@ -320,7 +331,7 @@ class _TreeBuilder:
     def build_items(
         self, items: Sequence[_Step | _Loop], values: dict[str, str], is_last: bool = False
     ) -> list[Step | LoopRun]:
-        """`values` has the variables as they are, and is changed. `is_last`: the frame ends here."""
+        """`values` are the variables, and are changed. `is_last`: the frame ends here."""
         built: list[Step | LoopRun] = []
         for item in items:
             if isinstance(item, _Step):
@@ -345,7 +356,7 @@ class _TreeBuilder:
     def _build_loop(
         self, loop: _Loop, values: dict[str, str], is_last: bool
     ) -> list[Step | LoopRun]:
-        rows = _join_chunks(loop, self._code.find_entry(loop.line))
+        rows = _join_chunks(loop)
         last_row = rows.first + len(rows.paths) - 1 if rows is not None else 0
         count = loop.iterations
         if count is None:
@@ -365,7 +376,7 @@ class _TreeBuilder:
             rows=rows,
             before=loop.before,
             after=loop.after or {name: values[name] for name in names if name in values},
-            paths=_count_paths(kept, rows, loop, self._code.find_entry(loop.line)),
+            paths=_count_paths(kept, rows, loop),
             forgotten=max(0, count - len(kept) - (len(rows.paths) if rows is not None else 0)),
         )
         return [run, *self._build_last_test(loop, count, values)]
@@ -418,8 +429,8 @@ def _apply(changes: Sequence[Change], values: dict[str, str]) -> None:
 def _list_names(loop: _Loop) -> list[str]:
     """The variables that a loop changes."""
     names: dict[str, None] = {}
-    for _first, columns, _numbers, _paths in loop.chunks:
-        names.update(dict.fromkeys(columns))
+    for chunk in loop.chunks:
+        names.update(dict.fromkeys(chunk.columns))
     waiting: list[_Loop] = [loop]
     while waiting:
         for found in waiting.pop().rounds.values():
@@ -446,20 +457,23 @@ def _list_lines(items: Sequence[Step | LoopRun]) -> Iterator[int]:
 # -- rows ------------------------------------------------------------------------------------------
 
 
-def _join_chunks(loop: _Loop, entry: int) -> LoopRows | None:
-    """The rows of a loop; the oldest may be gone."""
-    if not loop.chunks:
-        return None
-    chunks = sorted(loop.chunks, key=lambda chunk: chunk[0])
-    names = list(chunks[-1][1])
-    columns: dict[str, list[str]] = {name: [] for name in names}
-    paths: list[tuple[int, ...]] = []
-    for _first, cells, numbers, ways in chunks:
-        for name in names:
-            columns[name] += [_show_cell(cell) for cell in cells[name]]
-        short = [tuple(line for line in way if line != entry) for way in ways]
-        paths += [short[number] for number in numbers]
-    return LoopRows(chunks[0][0], columns, paths)
+def _read_chunk(line: list[Any]) -> _Chunk:
+    cells = line[5]
+    if isinstance(cells, list):  # integers, row by row
+        names, width, packed = cells
+        numbers = _read_column(packed)
+        columns = {name: numbers[place::width] for place, name in enumerate(names)}
+    else:
+        columns = {name: _read_column(column) for name, column in cells.items()}
+    paths = [tuple(line[7][number]) for number, times in line[6] for _ in range(times)]
+    return _Chunk(line[4], columns, paths)
+
+
+def _read_column(cells: str | list[Any]) -> list[str]:
+    if isinstance(cells, str):
+        numbers = array.array(cells[0], base64.b64decode(cells[1:]))
+        return [repr(number) for number in numbers]
+    return [_show_cell(cell) for cell in cells]
 
 
 def _show_cell(cell: Any) -> str:
@@ -468,13 +482,27 @@ def _show_cell(cell: Any) -> str:
     return repr(cell)
 
 
+def _join_chunks(loop: _Loop) -> LoopRows | None:
+    """The rows of a loop; the oldest may be gone."""
+    if not loop.chunks:
+        return None
+    chunks = sorted(loop.chunks, key=lambda chunk: chunk.first)
+    columns: dict[str, list[str]] = {name: [] for name in chunks[-1].columns}
+    paths: list[tuple[int, ...]] = []
+    for chunk in chunks:
+        for name, column in columns.items():
+            column += chunk.columns[name]
+        paths += chunk.paths
+    return LoopRows(chunks[0].first, columns, paths)
+
+
 def _count_paths(
-    kept: Sequence[Iteration], rows: LoopRows | None, loop: _Loop, entry: int
+    kept: Sequence[Iteration], rows: LoopRows | None, loop: _Loop
 ) -> list[tuple[Sequence[int], int, int]]:
     counts: dict[tuple[int, ...], list[int]] = {}
     for one in kept:
         counts.setdefault(tuple(one.path), [0, one.number])[0] += 1
-    totals = [(tuple(p for p in path if p != entry), n, first) for path, n, first in loop.paths]
+    totals = loop.paths
     if not totals and rows is not None:
         totals = [(tuple(path), 1, rows.first + i) for i, path in enumerate(rows.paths)]
     for path, times, first in totals:

@@ -160,11 +160,12 @@ class Slice:
                 yield _LENGTHS["raised"] * 2, failed, "raised"
         returned = list(self._expand_returned(event))
         yield from returned
-        length = _LENGTHS["which object" if found_any or returned else "value"]
+        # If nobody is known to have written what was read, it came with the object.
+        how = "which object" if found_any or returned else "value"
         for place in event.bases:
             for other in index.find_read_writes(place, event) if place else ():
                 if other is not event and not _is_definition(other):
-                    yield length, other, "which object"
+                    yield _LENGTHS[how], other, how
         yield from self._expand_unused(event)
         if not found_any and not returned:
             self.ends.add(id(event))

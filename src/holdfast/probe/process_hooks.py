@@ -20,7 +20,6 @@ from . import child_startup, detachment, end_reports, join_ticket, server_messag
 from .child_policy import ChildPolicy
 from .pydevd_access import user_threads
 
-
 BEFORE_END: List[Callable[[], None]] = []
 """Called before the process ends, or runs another program, without a chance to clean up."""
 

@@ -264,7 +264,7 @@ class ProfileCounter(_Counter):
         self._is_off = True
         if sys.getprofile() == self._profile:
             sys.setprofile(None)
-            threading.setprofile(None)  # type: ignore[arg-type]
+            threading.setprofile(None)
 
     def _profile(self, frame: Any, event: str, _value: Any) -> None:
         if event != "call" and event != "return":

@@ -50,7 +50,8 @@ class Instruction:
     @property
     def line(self) -> Optional[int]:
         position = self.position
-        return position[0] if type(position) is tuple else position
+        line: Optional[int] = position[0] if type(position) is tuple else position
+        return line
 
     def measure(self) -> int:
         """Its size in bytes, with the prefixes and the caches that belong to it."""

@@ -15,7 +15,7 @@ from ..function_names import strip_locals
 from . import loader_hooks, trace_errors, tracer_filter
 from .called_functions import describe_call
 from .code_plan import CodePlan
-from .code_rewriter import CallSite, CannotRewrite, Hooks, Switches, rewrite
+from .code_rewriter import CallSite, CannotRewrite, Hooks, Switches, is_rewritten, rewrite
 from .debugger_calls import is_debuggers_call
 from .frame_recorder import FrameRecorder
 from .function_choice import ChosenFunction, FunctionChoice
@@ -32,6 +32,7 @@ class _Target:
         self.plan = plan
         self.switches: Optional[Switches] = None
         self.recorders: Dict[int, FrameRecorder] = {}  # by the id of a frame
+        self.handler: Any = None  # of the only recorder, if there is one: whose line it is is clear
 
     def arm(self, is_armed: bool) -> None:
         if self.switches is not None:
@@ -42,9 +43,10 @@ class _Target:
         switches = self.switches
         if switches is None:
             return
-        rows = None
+        rows = self.handler = None
         if len(self.recorders) == 1:
-            rows = next(iter(self.recorders.values())).light
+            only = next(iter(self.recorders.values()))
+            rows, self.handler = only.light, only.handler
         switches.calls.set(rows is None)
         for line, switch in switches.lines.items():
             is_skipped = (
@@ -81,6 +83,7 @@ class CodeHooks:
         for target in self._targets:
             target.arm(False)
             target.recorders.clear()
+            target.handler = None
 
     def recover(self, error: BaseException, again: Callable[[], Any]) -> Any:
         """A hook has failed: an error of ours ends the recording, and not the program."""
@@ -150,7 +153,7 @@ class CodeHooks:
 
     def _rewrite_function(self, function: Any) -> None:
         code, choice = function.__code__, self._choice
-        if not (choice.may_match(code) or choice.may_define(code)):
+        if not (choice.may_match(code) or choice.may_define(code)) or is_rewritten(code):
             return
         names = function.__globals__
         qualname = strip_locals(getattr(code, "co_qualname", function.__qualname__))
@@ -175,12 +178,16 @@ class CodeHooks:
                 return recover(error, lambda: self._enter(target, frame))
 
         def line(number: int) -> None:
-            recorder = recorders.get(id(_getframe(1)))
-            if recorder is not None:
-                try:
-                    recorder.handler(number)
-                except BaseException as error:
-                    recover(error, lambda: recorder.handler(number))
+            handler = target.handler
+            if handler is None:
+                recorder = recorders.get(id(_getframe(1)))
+                if recorder is None:
+                    return
+                handler = recorder.handler
+            try:
+                handler(None, number)
+            except BaseException as error:
+                recover(error, lambda: handler(None, number))
 
         def arrive(number: int) -> None:
             recorder = recorders.get(id(_getframe(1)))
@@ -198,7 +205,7 @@ class CodeHooks:
                     trace: Any = sys.exc_info()[2]
                     is_first = trace is not None and trace.tb_lasti in first_offsets
                     if not is_first or trace.tb_lineno != recorder.last_line:
-                        recorder.handler(number)
+                        recorder.handler(None, number)
                 except BaseException as error:
                     recover(error, lambda: None)
 
@@ -255,9 +262,7 @@ class CodeHooks:
             enter, line, arrive, caught, returned, raised, yielded, call, call_tuple, result
         )
         for hook in hooks:  # coverage does not measure what has no file
-            hook.__code__ = hook.__code__.replace(  # type: ignore[attr-defined]
-                co_filename=tracer_filter.HOOK_FILE
-            )
+            hook.__code__ = hook.__code__.replace(co_filename=tracer_filter.HOOK_FILE)
         return hooks
 
     def _enter(self, target: _Target, frame: Any) -> bool:

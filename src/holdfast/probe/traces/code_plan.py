@@ -32,9 +32,10 @@ _READS = frozenset(
 )
 # These run no other code, and change no object that a variable could hold.
 _HARMLESS = _STORES | frozenset(
-    "RESUME NOP NOT_TAKEN CACHE EXTENDED_ARG POP_TOP POP_ITER COPY SWAP DUP_TOP DUP_TOP_TWO ROT_TWO "
-    "ROT_THREE ROT_FOUR ROT_N LOAD_FAST LOAD_FAST_CHECK LOAD_FAST_BORROW LOAD_FAST_LOAD_FAST "
-    "LOAD_FAST_BORROW_LOAD_FAST_BORROW LOAD_FAST_AND_CLEAR LOAD_CONST LOAD_SMALL_INT LOAD_DEREF "
+    "RESUME NOP NOT_TAKEN CACHE EXTENDED_ARG POP_TOP POP_ITER COPY SWAP DUP_TOP DUP_TOP_TWO "
+    "ROT_TWO ROT_THREE ROT_FOUR ROT_N LOAD_FAST LOAD_FAST_CHECK LOAD_FAST_BORROW "
+    "LOAD_FAST_LOAD_FAST LOAD_FAST_BORROW_LOAD_FAST_BORROW LOAD_FAST_AND_CLEAR "
+    "LOAD_CONST LOAD_SMALL_INT LOAD_DEREF "
     "LOAD_CLOSURE LOAD_COMMON_CONSTANT IS_OP JUMP_FORWARD JUMP_BACKWARD JUMP_ABSOLUTE "
     "JUMP_BACKWARD_NO_INTERRUPT RETURN_VALUE RETURN_CONST BUILD_TUPLE BUILD_LIST BUILD_MAP "
     "BUILD_SLICE UNARY_NOT PUSH_NULL COPY_FREE_VARS MAKE_CELL MAKE_FUNCTION SET_FUNCTION_ATTRIBUTE "
@@ -88,6 +89,7 @@ class Loop:
         "boundary",
         "boundary_line",
         "columns",
+        "entry",
         "first",
         "is_for",
         "last",
@@ -97,8 +99,9 @@ class Loop:
         "reads",
     )
 
-    def __init__(self, line: int, boundary: int, last: int, is_for: bool) -> None:
+    def __init__(self, line: int, boundary: int, entry: int, last: int, is_for: bool) -> None:
         self.line = self.first = line
+        self.entry = entry  # the first line of its body, which every round enters
         self.boundary = boundary  # the statement that every round begins with
         self.boundary_line = boundary  # of its lines, the first one with code
         self.last = last
@@ -131,6 +134,9 @@ class CodePlan:
         _BytecodeReader(self).read()
         _SourceReader(self).read()
         self._finish()
+        self.cells = tuple(n for n in self.names.cells if n not in self.unreadable)
+        written = [name for s in self.statements.values() for name in s.global_writes]
+        self.global_writes = _unique(written)
 
     @property
     def own_source(self) -> Dict[str, str]:
@@ -156,7 +162,7 @@ class CodePlan:
             loop.reads = _unique(name for s in inside for name in s.reads)
             loop.lines = frozenset(s.line for s in inside)
             firsts = {number: self.first_lines.get(number, number) for number in loop.lines}
-            leaders = self.leaders - {loop.boundary}
+            leaders = self.leaders - {loop.boundary, loop.entry}
             loop.leaders = {number: first for number, first in firsts.items() if first in leaders}
             headers = [number for number in code_lines if firsts.get(number) == loop.boundary]
             loop.boundary_line = min(headers, default=loop.boundary)
@@ -327,7 +333,8 @@ class _SourceReader:
         is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
         boundary = _first_line(node.body[0]) if is_endless else node.lineno
         is_for = not isinstance(node, ast.While)
-        self.plan.loops.append(Loop(node.lineno, boundary, _last_line(node.body), is_for))
+        entry = _first_line(node.body[0])
+        self.plan.loops.append(Loop(node.lineno, boundary, entry, _last_line(node.body), is_for))
 
 
 def _first_line(node: Any) -> int:
@@ -384,7 +391,7 @@ def find_function(tree: Any, code: Any) -> Any:
     """The node that a code object was compiled from."""
     if tree is None or code.co_name == "<module>":
         return tree
-    found = None
+    found: Any = None
     for node in ast.walk(tree):
         if isinstance(node, _FUNCTIONS) and node.name == code.co_name:
             if _first_line(node) <= code.co_firstlineno <= node.lineno:

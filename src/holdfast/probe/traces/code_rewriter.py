@@ -94,6 +94,11 @@ def rewrite(code: Any, hooks: Hooks) -> Tuple[Any, Switches]:
     return _Rewriter(code, hooks).rewrite()
 
 
+def is_rewritten(code: Any) -> bool:
+    """Whether it has hooks in it already, of a recording that has ended."""
+    return any(type(const) is Switch for const in code.co_consts)
+
+
 class _Rewriter:
     def __init__(self, code: Any, hooks: Hooks) -> None:
         self.code = code

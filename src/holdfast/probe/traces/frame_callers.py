@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import threading
-from typing import Any, Dict, List, Tuple
+from typing import Any, Dict, List
 
 from .code_plan import list_parameters
-from .frame_locals import UNBOUND, LocalNames
+from .frame_locals import read_parameters
 from .trace_errors import is_own_file
 from .traced_values import show
 
 _MAX_CALLERS = 10
-_MAX_WITH_ARGUMENTS = 3
+_MAX_WITH_ARGUMENTS = 2
 _ROOM = 30
-_NAMES: Dict[int, Tuple[Any, LocalNames]] = {}  # by the id of a code object, which is kept
-_MAX_NAMES = 500
+_ours: Dict[str, bool] = {}  # files of the debugger, and others
 
 
 def list_callers(frame: Any) -> List[List[Any]]:
@@ -23,9 +22,12 @@ def list_callers(frame: Any) -> List[List[Any]]:
     caller = frame.f_back
     while caller is not None and len(callers) < _MAX_CALLERS:
         code = caller.f_code
-        if not is_own_file(code.co_filename):
-            name = getattr(code, "co_qualname", code.co_name)
-            row = [name, code.co_filename, caller.f_lineno]
+        file = code.co_filename
+        is_ours = _ours.get(file)
+        if is_ours is None:
+            is_ours = _ours[file] = is_own_file(file)
+        if not is_ours:
+            row = [getattr(code, "co_qualname", code.co_name), file, caller.f_lineno]
             if len(callers) < _MAX_WITH_ARGUMENTS:
                 row.append(read_arguments(caller))
             callers.append(row)
@@ -35,27 +37,8 @@ def list_callers(frame: Any) -> List[List[Any]]:
 
 def read_arguments(frame: Any) -> Dict[str, str]:
     """The parameters of a frame with their values as text."""
-    code = frame.f_code
-    names = _find_names(code)
-    if not names.is_function:
-        return {}
-    read, _values = names.make_reader(frame)
-    texts = {}
-    for name in list_parameters(code):
-        try:
-            texts[name] = show(read(name), _ROOM)
-        except UNBOUND:
-            pass
-    return texts
-
-
-def _find_names(code: Any) -> LocalNames:
-    known = _NAMES.get(id(code))
-    if known is None:
-        if len(_NAMES) >= _MAX_NAMES:
-            _NAMES.clear()
-        known = _NAMES[id(code)] = (code, LocalNames(code))
-    return known[1]
+    names = list_parameters(frame.f_code)
+    return {name: show(value, _ROOM) for name, value in read_parameters(frame, names)}
 
 
 def find_thread_name() -> str:

@@ -1,8 +1,8 @@
 """Reads the local variables of a frame that runs, without a trace in the program.
 
-Up to Python 3.12 `frame.f_locals` is one dict for each frame: asking for it changes what the program
-got from `locals()`, and it keeps the values alive. So they are read where the interpreter has
-them. If this is not the layout that we know, `f_locals` has to do.
+Up to Python 3.12 `frame.f_locals` is one dict for each frame: asking for it changes what the
+program got from `locals()`, and it keeps the values alive. So they are read where the interpreter
+has them. If this is not the layout that we know, `f_locals` has to do.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import types
-from typing import Any, Callable, Dict, Iterator, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple
 
 Reader = Callable[[str], Any]
 """Gives the value of a variable; raises `UNBOUND` if it has none."""
@@ -22,6 +22,7 @@ _INNER_FRAME = _HEAD + _POINTER  # in a frame object: after its head and `f_back
 _INNER_LOCALS = 9 * _POINTER  # in the inner frame
 _NEWEST = (3, 13)  # later ones mark some of their references
 _getframe = sys._getframe
+_object_at = ctypes.py_object.from_address
 
 
 class LocalNames:
@@ -65,6 +66,28 @@ class LocalNames:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.indexes)
+
+
+def read_parameters(frame: Any, names: Sequence[str]) -> Iterator[Tuple[str, Any]]:
+    """The parameters of any frame that runs, where they have a value."""
+    code = frame.f_code
+    if not code.co_flags & _OPTIMIZED:
+        return
+    if not CAN_READ:
+        held = frame.f_locals
+        yield from [(name, held[name]) for name in names if name in held]
+        return
+    first, cells = _find_locals(frame), code.co_cellvars
+    for index, name in enumerate(names):
+        if name in cells and sys.version_info < (3, 11):
+            index = code.co_nlocals + cells.index(name)
+        try:
+            value: Any = _object_at(first + index * _POINTER).value
+            if name in cells and type(value) is types.CellType:
+                value = value.cell_contents
+        except ValueError:
+            continue
+        yield name, value
 
 
 def _read_again(name: str) -> Any:

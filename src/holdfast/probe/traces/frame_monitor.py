@@ -14,7 +14,7 @@ from . import frame_callers, trace_errors
 from .called_functions import find_function
 from .code_plan import CodePlan, find_yields, list_lines
 from .debugger_calls import is_debuggers_call
-from .frame_recorder import SKIP, FrameRecorder
+from .frame_recorder import FrameRecorder
 from .function_choice import ChosenFunction, FunctionChoice
 from .invocations import Invocations
 from .traced_values import show
@@ -64,7 +64,7 @@ class FrameMonitor:
         api.use_tool_id(self._finder, "holdfast function search")
         api.use_tool_id(self._tool, "holdfast trace")
         api.register_callback(self._finder, events.PY_START, self._guard(self._look_at))
-        callbacks = {
+        callbacks: Dict[int, Callable[..., Any]] = {
             events.PY_START: self._on_start,
             events.PY_RETURN: self._on_return,
             events.PY_UNWIND: self._on_unwind,
@@ -182,6 +182,7 @@ class FrameMonitor:
             is_first and not target.plan.is_generator and not _is_elsewhere(target.code, frame)
         )
         recorder.on_mode_change = lambda: self._choose_line_callback(target, recorder)
+        recorder.recover = lambda error: self._recover(error, lambda _frame: None, None, ())
         self._choose_line_callback(target, recorder)
 
     def _local_events(self, target: _Target) -> int:
@@ -262,15 +263,15 @@ class FrameMonitor:
             api.set_local_events(self._tool, target.code, self._local_events(target))
 
     def _make_line_callback(self, recorder: FrameRecorder) -> Callable[..., Any]:
-        handler, disable, recover = recorder.handler, self._api.DISABLE, self._recover
+        handler, recover = recorder.handler, self._recover
+        if recorder.light is not None:
+            return handler  # which has a guard of its own
 
-        def on_line(_code: Any, number: int) -> Any:
+        def on_line(code: Any, number: int) -> Any:
             try:
-                if handler(number) is SKIP:
-                    return disable
+                return handler(code, number)
             except BaseException as error:
-                return recover(error, lambda _frame, n: handler(n), None, (number,))
-            return None
+                return recover(error, lambda _frame, *args: handler(*args), None, (code, number))
 
         return on_line
 
@@ -278,7 +279,7 @@ class FrameMonitor:
         target = self._targets.get(id(code))
         recorder = target.recorders.get(id(frame)) if target is not None else None
         if recorder is not None:
-            recorder.handler(number)  # never disabled: another frame may need the line
+            recorder.handler(code, number)  # never disabled: another frame may need the line
 
     def _on_jump(self, frame: Any, code: Any, start: int, end: int) -> Any:
         """A loop within one line sends no new line event, but reaches the line again."""
@@ -290,7 +291,7 @@ class FrameMonitor:
             return self._api.DISABLE
         recorder = target.recorders.get(id(frame))
         if recorder is not None:
-            recorder.handler(line)
+            recorder.handler(code, line)
         return None
 
     # -- functions that a recorded frame calls ----------------------------------------------------

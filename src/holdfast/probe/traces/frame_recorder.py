@@ -29,7 +29,7 @@ from .variable_state import KeepContent, VariableState
 FULL_STATEMENTS = 100  # in full detail within one loop
 FULL_ROUNDS = 3  # in full detail, whatever they take
 MAX_CALLS = 6  # of one statement that are told
-SKIP: Any = object()
+SKIP: Any = getattr(getattr(sys, "monitoring", None), "DISABLE", None)
 """What a handler answers for a line that it does not need again before its mode changes."""
 
 _RESULT_ROOM = 120
@@ -68,8 +68,10 @@ class FrameRecorder:
         self.plan = plan
         self.number = number
         self.write = write
-        self.handler: Callable[[int], Any] = self.line
-        """What is to be called for each line that is about to run."""
+        self.handler: Callable[[Any, int], Any] = self.on_line
+        """What is to be called for each line that is about to run, with its code and number."""
+        self.recover: Callable[[BaseException], Any] = _raise
+        """What is to be called for an error of the handler."""
         self.on_mode_change: Optional[Callable[[], None]] = None
         self.is_ended = False
         self.index = 0
@@ -94,9 +96,14 @@ class FrameRecorder:
         return self._runs[-1].rows if self._runs else None
 
     def begin(self, facts: Dict[str, Any]) -> None:
-        self.write(encode({"frame": self.number, **facts, "args": self.state.begin()}))
+        facts["frame"] = self.number
+        facts["args"] = self.state.begin()
+        self.write(encode(facts))
 
     # -- events -----------------------------------------------------------------------------------
+
+    def on_line(self, _code: Any, number: int) -> Any:
+        return self.line(number)
 
     def line(self, number: int) -> Any:
         """A line is about to run."""
@@ -135,7 +142,7 @@ class FrameRecorder:
         """An exception leads to a line, which may have begun already."""
         rows = self.light
         if number != (self.last_line if rows is None else rows.loop.boundary_line):
-            self.handler(number)
+            self.handler(None, number)
 
     def begin_call(self, function: str, args: str) -> None:
         """The statement under way is about to call a function."""
@@ -322,41 +329,34 @@ class FrameRecorder:
         rows = LoopRows(self.plan, loop, run.count, self._read, self._values, write_rows)
         run.rows = rows
         self._statement = None
-        self.handler = self._make_row_handler(rows)
+        self.handler = rows.make_handler(self._leave_rows, SKIP, self._recover_rows)
         if self.on_mode_change is not None:
             self.on_mode_change()
 
-    def _make_row_handler(self, rows: LoopRows) -> Callable[[int], Any]:
-        loop, visit, add = rows.loop, rows.visit, rows.add
-        boundary, lines, leaders = loop.boundary_line, loop.lines, loop.leaders
+    def _recover_rows(self, error: BaseException) -> Any:
+        return self.recover(error)
 
-        def handle(number: int) -> Any:
-            if number in leaders:
-                visit(leaders[number], None)
-            elif number == boundary:
-                add()
-            elif number in lines:
-                return SKIP
-            else:
-                self._end_rows()
-                return self.line(number)
-            return None
-
-        return handle
+    def _leave_rows(self, number: int) -> Any:
+        self._end_rows()
+        return self.line(number)
 
     def _end_rows(self) -> None:
         run = self._runs[-1]
         rows = run.rows
         if rows is None:
             return
-        if rows.is_in_round:
+        if rows.is_in_round():
             rows.add()  # it was left half way
         run.count = rows.count
         rows.flush()
-        self.handler = self.line
+        self.handler = self.on_line
         self.state.refresh()
         if self.on_mode_change is not None:
             self.on_mode_change()
+
+
+def _raise(error: BaseException) -> Any:
+    raise error
 
 
 def _handled_exception() -> int:

@@ -147,7 +147,7 @@ class Invocations:
         return self._record(plan, frame, index, is_direct)
 
     def _record(self, plan: CodePlan, frame: Any, index: int, is_direct: bool) -> FrameRecorder:
-        write = self._write_at_once
+        write = self.log.write_now
         if not is_direct:
             buffer = self._buffers[index] = LineBuffer()
             write = buffer.write
@@ -164,11 +164,6 @@ class Invocations:
             }
         )
         return recorder
-
-    def _write_at_once(self, line: str) -> None:
-        log = self.log
-        log.write_text(line)
-        log.flush()
 
     def _compile_where(self, text: Optional[str]) -> Any:
         if not text:
@@ -212,7 +207,7 @@ class Invocations:
             buffer.write_to(self.log)
             recorder = self._open.get(earlier)
             if recorder is not None:
-                recorder.write = self._write_at_once
+                recorder.write = self.log.write_now
 
     def finish(self, recorder: FrameRecorder, outcome: str, value: Any) -> None:
         """An invocation that was recorded has ended."""

@@ -104,6 +104,22 @@ class TraceLog:
         elif self._fd >= 0:
             self._pending.append(line)
 
+    def write_now(self, line: str) -> None:
+        """Add a line that is JSON already, and bring it to the file."""
+        if self._pending or not self._lock.acquire(False):
+            self.write_text(line)
+            self.flush()
+            return
+        try:
+            if self._fd < 0 or self._pid != _getpid() or self.is_full:
+                self.write_text(line)
+            else:
+                self._write_lines([line])
+        finally:
+            self._lock.release()
+        if self._pending:
+            self.flush()
+
     def flush(self) -> None:
         """Write what was added; lines stay whole, whoever interrupts."""
         pending, lock = self._pending, self._lock
@@ -134,6 +150,9 @@ class TraceLog:
         lines = []
         while pending:
             lines.append(pending.popleft())
+        self._write_lines(lines)
+
+    def _write_lines(self, lines: List[str]) -> None:
         data = ("\n".join(lines) + "\n").encode("ascii", "backslashreplace")
         try:
             self._write_all(data)
@@ -141,7 +160,7 @@ class TraceLog:
             self._fail(error)
             return
         except BaseException:  # raised by a signal handler of the program, before anything was done
-            pending.extendleft(reversed(lines))
+            self._pending.extendleft(reversed(lines))
             raise
         if self._size > self._budget and not self.is_full:
             self._make_room()

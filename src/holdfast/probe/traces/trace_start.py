@@ -8,21 +8,18 @@ import time
 from typing import Any, Callable, Dict, Optional
 
 from . import trace_errors
-from .trace_log import TraceLog
 
 FORMAT = 1
 ON_PICKED_END: Optional[Callable[[], None]] = None
 """Called when the picked invocation has ended and is in the recording."""
 
 _CURRENT: Any = None
-_PID = 0
 
 
 def begin(spec: Dict[str, Any]) -> None:
     """Begin to record, before the program's own code is compiled."""
-    global _CURRENT, _PID
+    global _CURRENT
     end()
-    _PID = os.getpid()
     kind = spec.get("kind")
     if kind == "run":
         from . import run_recorder
@@ -75,9 +72,5 @@ def end() -> None:
     """End the recording and close its file. It may be called again, and in a forked child."""
     global _CURRENT
     current, _CURRENT = _CURRENT, None
-    if current is None:
-        return
-    if os.getpid() == _PID or hasattr(current, "detach_fork"):
-        current.end()
-    else:
+    if current is not None:
         current.end()

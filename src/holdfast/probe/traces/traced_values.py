@@ -147,7 +147,7 @@ def _show_class(value: Any, _room: int, _depth: int) -> str:
 
 
 def _show_module(value: Any, _room: int, _depth: int) -> str:
-    name = types.ModuleType.__dict__["__dict__"].__get__(value).get("__name__")
+    name = vars(types.ModuleType)["__dict__"].__get__(value).get("__name__")
     return "<module %s>" % (name if type(name) is str else "?")
 
 

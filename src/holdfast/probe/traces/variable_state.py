@@ -42,20 +42,20 @@ class VariableState:
         self.large: Dict[str, None] = {}
         """Names whose values are compared only after statements that mention them."""
         self._coarse: Dict[str, None] = {}
-        self._cells = tuple(name for name in plan.names.cells if name not in plan.unreadable)
+        self._cells = plan.cells
         self._known_globals = self._choose_globals()
 
     def _choose_globals(self) -> Dict[str, Mark]:
         """Data of the module that the function uses: its marks."""
         chosen: Dict[str, Mark] = {}
-        written = {name for s in self._plan.statements.values() for name in s.global_writes}
-        for name in (*written, *self._plan.global_reads):
+        for name in self._plan.global_writes:
             value = self._globals.get(name, _UNKNOWN)
-            is_data = id(type(value)) not in FIXED and not issubclass(type(value), type)
-            if name in written or (value is not _UNKNOWN and is_data):
-                chosen[name] = _UNKNOWN if value is _UNKNOWN else take_mark(value)
-                if len(chosen) >= _MAX_GLOBALS:
-                    break
+            chosen[name] = _UNKNOWN if value is _UNKNOWN else take_mark(value)
+        for name in self._plan.global_reads:
+            value = self._globals.get(name)
+            kind = type(value)
+            if id(kind) not in FIXED and not issubclass(kind, type) and len(chosen) < _MAX_GLOBALS:
+                chosen[name] = take_mark(value)
         return chosen
 
     # -- the beginning ----------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """What `sys.settrace` tells of one function's invocations: the yardstick for recordings.
 
-    python trace_ground_truth.py PROBE SCRIPT FUNCTION OUT
+    python trace_truth.py PROBE SCRIPT FUNCTION OUT
 
 runs a script and writes, as JSON, for each invocation of the function: its arguments, and for each
 line event the line and the variables as text. It has nothing in common with the recorder but

@@ -1,0 +1,277 @@
+"""`why`: the write that produced a value, and what fed it."""
+
+from __future__ import annotations
+
+import functools
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from holdfast.core.run_reader import read_run
+from holdfast.core.why_slice import NotExplained, explain_exception, explain_value
+from holdfast.model.run_recording import RunRecording, WhyChain
+from run_recordings import BUGS, find_line, find_remark, record, record_text
+
+MAX_LINES = 30
+_SCRIPTS = sorted(BUGS.glob("*.py"))
+
+
+def explain_bug(script: Path, folder: Path, python: str) -> WhyChain:
+    """Why the marked variable is wrong, or why the program failed."""
+    run = record(script, folder, python).read()
+    assert not run.remarks
+    try:
+        name, line = find_remark(script, "why"), find_line(script, "why")
+    except LookupError:
+        return explain_exception(run)
+    return explain_value(run, str(script), line, name)
+
+
+def list_lines(chain: WhyChain) -> list[int]:
+    """The lines that the answer names, in order."""
+    assert chain.assigned is not None
+    return [chain.assigned.line, *(link.line for link in chain.links)]
+
+
+def test_there_are_enough_programs_with_bugs() -> None:
+    assert len(_SCRIPTS) >= 15
+
+
+@pytest.mark.parametrize("script", _SCRIPTS, ids=lambda script: script.stem)
+def test_the_faulty_line_is_in_the_chain(script: Path, tmp_path: Path, python: str) -> None:
+    lines = list_lines(explain_bug(script, tmp_path, python))
+    assert len(lines) <= MAX_LINES
+    assert find_line(script, "bug") in lines[:12]
+
+
+def test_the_faulty_line_is_among_the_first_for_most(tmp_path: Path, python: str) -> None:
+    ranks = []
+    for script in _SCRIPTS:
+        lines = list_lines(explain_bug(script, tmp_path, python))
+        ranks.append(lines.index(find_line(script, "bug")) + 1)
+    assert sorted(ranks)[len(ranks) // 2] <= 6
+
+
+# -- one small program, asked in several ways ------------------------------------------------------
+
+_SHOP = """\
+import sys
+RATE = 0.5
+class Order:
+    def __init__(self, name, items):
+        self.name = name
+        self.items = items
+        self.total = 0
+def add_up(order, rate=RATE):
+    for price in order.items:
+        order.total += price
+    return order.total * rate
+def load(names):
+    orders = {}
+    for name in names:
+        orders[name] = Order(name, [len(name), 10])
+    return orders
+orders = load(["ab", "cde"])
+rows = []
+for name in orders:
+    order = orders[name]
+    due = add_up(order)
+    rows.append(due)
+    print(name, due)
+rows[1] = rows[1] + 1
+print(sum(rows), sys.argv[0][:0])
+"""
+
+
+@functools.cache
+def record_shop() -> RunRecording:
+    with tempfile.TemporaryDirectory() as folder:
+        return read_run(record_text(_SHOP, Path(folder)).lines)
+
+
+def explain(line: int, name: str, hit: int = 1) -> WhyChain:
+    return explain_value(record_shop(), "program.py", line, name, hit)
+
+
+def test_the_value_is_that_of_the_first_hit() -> None:
+    chain = explain(22, "due")
+    assert (chain.value, chain.hit, chain.hits) == ("6.0", 1, 2)
+    assert chain.assigned is not None
+    assert (chain.assigned.line, chain.assigned.value) == (21, "6.0")
+    assert chain.assigned.source == "due = add_up(order)"
+
+
+def test_another_hit_can_be_meant_also_from_the_end() -> None:
+    assert explain(22, "due", 2).value == explain(22, "due", -1).value == "6.5"
+    assert explain(22, "due", -2).value == "6.0"
+
+
+def test_a_value_that_a_line_is_about_to_change_is_the_one_before() -> None:
+    assert explain(10, "price", 2).value == "10"
+    chain = explain(21, "due", 2)
+    assert chain.value == "6.0"
+
+
+def test_a_variable_that_a_line_binds_first_has_the_value_after_it() -> None:
+    chain = explain(17, "orders")
+    assert chain.assigned is not None
+    assert chain.assigned.line == 17
+    assert chain.value is not None
+    assert chain.value.startswith("{'ab': Order(")
+
+
+def test_a_parameter_was_given_by_the_call() -> None:
+    chain = explain(9, "order")
+    assert chain.assigned is not None
+    assert (chain.assigned.line, chain.assigned.relation) == (21, "argument")
+    assert 15 in list_lines(chain)
+
+
+def test_a_default_comes_from_the_definition() -> None:
+    lines = list_lines(explain(11, "rate"))
+    assert 8 in lines
+    assert 2 in lines
+
+
+def test_an_attribute_can_be_asked_for() -> None:
+    chain = explain(11, "order.total", 2)
+    assert chain.value == "13"
+    assert chain.assigned is not None
+    assert (chain.assigned.line, chain.assigned.source) == (10, "order.total += price")
+
+
+def test_an_item_can_be_asked_for() -> None:
+    assert explain(25, "rows[1]").value == "7.5"
+    chain = explain(25, "rows[0]")
+    assert chain.value == "6.0"
+    assert chain.assigned is not None
+    assert chain.assigned.line == 22
+    assert explain(20, "orders['ab'].name", 2).value == "'ab'"
+
+
+def test_a_container_was_produced_by_its_last_change() -> None:
+    chain = explain(25, "rows")
+    assert chain.assigned is not None
+    assert chain.assigned.line == 24
+    assert {22, 24, 18}.issubset(list_lines(chain))
+
+
+def test_links_say_what_was_written_and_read_and_where_that_came_from() -> None:
+    link = next(link for link in explain(22, "due").links if link.line == 11)
+    assert (link.function, link.relation) == ("add_up", "returned")
+    assert link.wrote == {"returned": "6.0"}
+    assert link.read == {"order.total": "12 (line 10)", "rate": "0.5 (argument)"}
+    assert link.source == "return order.total * rate"
+
+
+def test_it_ends_at_constants_and_inputs() -> None:
+    assert any("a constant" in origin and "RATE" in origin for origin in explain(22, "due").origins)
+
+
+def test_a_line_that_was_not_executed_is_said_with_those_nearby(tmp_path: Path) -> None:
+    text = "x = 1\nif x > 5:\n    y = 2\nprint(x)\n"
+    run = record_text(text, tmp_path).read()
+    with pytest.raises(NotExplained, match=r"line 3 of .* was not executed") as caught:
+        explain_value(run, "program.py", 3, "x")
+    assert "1, 2, 4" in caught.value.hint
+
+
+def test_a_hit_that_did_not_happen_is_said_with_how_many_did() -> None:
+    with pytest.raises(NotExplained, match="executed 2 times") as caught:
+        explain(22, "due", 3)
+    assert "1 to 2" in caught.value.hint
+
+
+def test_a_name_that_is_not_known_is_said_with_those_that_are() -> None:
+    with pytest.raises(NotExplained, match="nothing has no recorded value") as caught:
+        explain(11, "nothing")
+    assert "order" in caught.value.hint
+
+
+def test_an_expression_is_no_name() -> None:
+    with pytest.raises(NotExplained, match="is no variable"):
+        explain(11, "order.total * 2")
+
+
+def test_a_file_that_was_not_recorded_is_said_with_those_that_were() -> None:
+    with pytest.raises(NotExplained, match=r"no code of other\.py") as caught:
+        explain_value(record_shop(), "other.py", 1, "x")
+    assert "program.py" in caught.value.hint
+
+
+# -- what cannot be known --------------------------------------------------------------------------
+
+
+def test_what_code_outside_the_recording_did_is_said_to_be_unknown(
+    tmp_path: Path, python: str
+) -> None:
+    text = "import json\nrows = json.loads('[1, 2]')\nfirst = rows[0]\nprint(first)\n"
+    run = record_text(text, tmp_path, python).read()
+    chain = explain_value(run, "program.py", 4, "first")
+    assert list_lines(chain)[:2] == [3, 2]
+    assert any("json.loads" in reason for reason in chain.unknown)
+
+
+def test_a_change_by_code_in_c_is_found_and_said(tmp_path: Path, python: str) -> None:
+    text = (
+        "import operator\nitems = [1]\n"
+        "operator.iadd(items, [2])\ntotal = sum(items)\nprint(total)\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    chain = explain_value(run, "program.py", 5, "total")
+    assert 3 in list_lines(chain)
+    assert any("items was changed" in reason for reason in chain.unknown)
+
+
+def test_a_part_that_no_recorded_statement_wrote_is_said(tmp_path: Path) -> None:
+    text = (
+        "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n"
+        "point = Point(3)\nprint(point)\n"
+    )
+    run = record_text(text, tmp_path).read()
+    chain = explain_value(run, "program.py", 6, "point.x")
+    assert chain.assigned is not None
+    assert chain.assigned.line == 5
+    assert any("no recorded statement wrote .x" in reason for reason in chain.unknown)
+
+
+def test_inputs_are_named(tmp_path: Path) -> None:
+    text = "import sys, os\nhome = os.environ.get('NO_SUCH')\nn = len(sys.argv)\nz = (home, n)\nz\n"
+    run = record_text(text, tmp_path).read()
+    origins = " ".join(explain_value(run, "program.py", 5, "z").origins)
+    assert "the environment" in origins
+    assert "the program's arguments" in origins
+
+
+# -- exceptions ------------------------------------------------------------------------------------
+
+
+def test_an_exception_is_explained_from_where_it_was_raised(tmp_path: Path, python: str) -> None:
+    text = (
+        "def divide(a, b):\n    return a / b\n"
+        "def find_share(total, parts):\n    count = len(parts) - 2\n"
+        "    return divide(total, count)\n"
+        "try:\n    int('x')\nexcept ValueError:\n    pass\n"
+        "find_share(6, ['a', 'b'])\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    chain = explain_exception(run)
+    assert chain.assigned is not None
+    assert (chain.assigned.line, chain.assigned.relation) == (2, "raised")
+    assert chain.value == "ZeroDivisionError('division by zero')"
+    assert list_lines(chain)[1:3] == [5, 4]
+
+
+def test_a_run_that_did_not_fail_has_no_exception() -> None:
+    with pytest.raises(NotExplained, match="no exception ended"):
+        explain_exception(record_shop())
+
+
+def test_a_long_run_is_explained_in_few_lines(tmp_path: Path) -> None:
+    steps = "\n".join(f"v{n} = v{n - 1} + {n}" for n in range(1, 60))
+    run = record_text(f"v0 = 1\n{steps}\nprint(v59)\n", tmp_path).read()
+    chain = explain_value(run, "program.py", 61, "v59")
+    assert len(chain.links) <= MAX_LINES - 2
+    assert chain.left_out == 59 - len(chain.links)
+    assert [link.line for link in chain.links][:3] == [59, 58, 57]
