@@ -33,6 +33,7 @@ from bench import (
     round_trips,
     step_parts,
     tables,
+    traced_frames,
     watched_writes,
 )
 from bench.agent import comparison, evaluation, evaluation_plot, evaluation_tables, layers
@@ -235,6 +236,11 @@ class Bench:
         )
         return text, {"mcp": rows, "mcp_ratios": ratios, "mcp_steps": steps}
 
+    def measure_traces(self) -> Result:
+        pythons = find_pythons() if self.scale.every_python else {"this": sys.executable}
+        ratios = traced_frames.measure(pythons)
+        return tables.format_ratios(ratios), {"traces": ratios}
+
     def measure_evaluation(self) -> Result:
         has_all = self.scale.has_peers
         programs = PROGRAMS if has_all else evaluation.select(*evaluation.QUICK)
@@ -259,6 +265,7 @@ PARTS: dict[str, Callable[[Bench], Result]] = {
     "calls": Bench.measure_calls,
     "agents": Bench.measure_agents,
     "mcp": Bench.measure_mcp,
+    "traces": Bench.measure_traces,
     "evaluation": Bench.measure_evaluation,
     "page": Bench.measure_page,
 }

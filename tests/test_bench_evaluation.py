@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -205,6 +206,18 @@ def test_the_evaluation_is_drawn(tmp_path: Path) -> None:
     assert CHOSEN in words
     assert DAP_MCP in words
     assert draw_evaluation(None, tmp_path) == []
+
+
+def test_what_still_runs_in_the_folder_of_a_program_is_ended() -> None:
+    with evaluation._open_case(find_program("split_bill")) as case:
+        wait = "import sys; print(flush=True); sys.stdin.read()"
+        command = [sys.executable, "-c", wait, str(case.path)]
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdin=pipe, stdout=pipe) as left:
+            assert left.stdout is not None
+            left.stdout.readline()
+            evaluation._end_processes(str(case.path.parent))
+            assert left.wait(timeout=30) != 0
 
 
 @pytest.mark.slow

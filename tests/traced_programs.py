@@ -71,7 +71,7 @@ class TracedRun:
 
 def run_traced(
     python: str,
-    script: Path,
+    program: Path,
     function: str,
     folder: Path,
     *,
@@ -87,11 +87,11 @@ def run_traced(
         "function": function,
         "is_own": True,
         "is_static": True,
-        "script": str(script),
-        "roots": [str(script.parent)],
+        "script": str(program),
+        "roots": [str(program.parent)],
         **spec,
     }
-    return _run(python, order, script, args, path, timeout)
+    return _run(python, order, program, args, path, timeout)
 
 
 def run_plain(python: str, script: Path, *, args: Sequence[str] = ()) -> TracedRun:
@@ -127,15 +127,20 @@ class Lifetime:
 
 
 def read_ground_truth(python: str, script: Path, function: str, folder: Path) -> list[Lifetime]:
-    """What `sys.settrace` tells of the invocations of a function."""
+    """What `sys.settrace` tells of the invocations of a function.
+
+    Only of one in each run: reading its variables keeps values alive, which others may wait for.
+    """
     out = folder / "truth.json"
     command = [python, str(GROUND_TRUTH), str(PROBE), str(script), function, str(out)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=_ENVIRONMENT)
     assert out.exists(), done.stderr
-    return [_join_events(one, script) for one in json.loads(out.read_bytes()) if one["events"]]
+    invocations = json.loads(out.read_bytes())
+    out.unlink()
+    return [_join_events(one) for one in invocations if one["events"]]
 
 
-def _join_events(invocation: dict[str, Any], script: Path) -> Lifetime:
+def _join_events(invocation: dict[str, Any]) -> Lifetime:
     """Lines of one statement are one; what a statement did is known when the next one begins."""
     file = Path(invocation["file"])
     firsts, rounds = find_statements(file.read_text("utf-8") if file.exists() else "")
@@ -195,28 +200,50 @@ def _claim(firsts: dict[int, int], first: int, last: int) -> None:
 
 
 def read_lifetimes(run: TracedRun, initial: Sequence[dict[str, str]] = ()) -> list[Lifetime]:
-    """The recorded invocations, by replaying the changes of their statements."""
+    """The recorded invocations, by replaying the changes of their statements.
+
+    `initial`: the variables that each begins with, with those that are no arguments.
+    """
     found: dict[int, Lifetime] = {}
     values: dict[int, dict[str, str]] = {}
     for line in map(json.loads, run.lines):
-        if isinstance(line, dict):
-            if "frame" in line:
-                args = {name: text for name, text, *_cid in line["args"]}
-                found[line["frame"]] = Lifetime(args)
-                index = len(found) - 1
-                start = initial[index] if index < len(initial) else {}
-                values[line["frame"]] = {**args, **start}
-        elif line[0] in ("s", "m"):
-            lifetime, state = found[line[1]], values[line[1]]
-            changes = line[5] if line[0] == "s" else line[2]
-            for name, how, *text in changes:
-                if how == "d":
-                    state.pop(name, None)
-                else:
-                    state[name] = text[0]
-            if line[0] == "s":
-                lifetime.lines.append(line[3])
-                lifetime.states.append(dict(state))
-            else:
-                lifetime.states[-1] = dict(state)
+        if isinstance(line, list) and line[0] in ("s", "m"):
+            _replay(line, found[line[1]], values[line[1]])
+        elif isinstance(line, dict) and "frame" in line:
+            args = {name: text for name, text, *_cid in line["args"]}
+            start = initial[len(found)] if len(found) < len(initial) else {}
+            found[line["frame"]] = Lifetime(args)
+            values[line["frame"]] = {**args, **start}
     return list(found.values())
+
+
+def _replay(line: list[Any], lifetime: Lifetime, values: dict[str, str]) -> None:
+    is_new = line[0] == "s"
+    for name, how, *text in line[5] if is_new else line[2]:
+        if how == "d":
+            values.pop(name, None)
+        else:
+            values[name] = text[0]
+    if is_new:
+        lifetime.lines.append(line[3])
+        lifetime.states.append(dict(values))
+    else:
+        lifetime.states[-1] = dict(values)
+
+
+def find_differences(recorded: Sequence[Lifetime], truth: Sequence[Lifetime]) -> list[str]:
+    """Where recorded lifetimes are not what `sys.settrace` tells."""
+    if len(recorded) != len(truth):
+        return [f"{len(recorded)} invocations in place of {len(truth)}"]
+    found = []
+    for number, (ours, theirs) in enumerate(zip(recorded, truth, strict=True), 1):
+        if ours.lines != theirs.lines:
+            found.append(f"call {number}: lines {ours.lines} in place of {theirs.lines}")
+            continue
+        for line, have, want in zip(ours.lines, ours.states, theirs.states, strict=True):
+            names = [name for name in {**have, **want} if have.get(name) != want.get(name)]
+            if names:
+                shown = [f"{n}: {have.get(n)} in place of {want.get(n)}" for n in names]
+                found.append(f"call {number}, line {line}: {', '.join(shown)}")
+                break
+    return found

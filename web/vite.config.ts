@@ -3,7 +3,16 @@ import { defineConfig } from "vitest/config";
 
 // `npm run dev` takes the page from Vite, and everything else from a running server.
 const server = process.env.HOLDFAST_SERVER_URL ?? "http://localhost:5000";
-const apiPaths = ["/api", "/sessions", "/health", "/info", "/config", "/processes", "/tools", "/openapi.json"];
+const apiPaths = [
+  "/api",
+  "/sessions",
+  "/health",
+  "/info",
+  "/config",
+  "/processes",
+  "/tools",
+  "/openapi.json",
+];
 
 export default defineConfig({
   plugins: [react()],

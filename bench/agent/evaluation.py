@@ -7,15 +7,17 @@ played by several rules each, and for every program the cheapest of them counts.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 import anyio
+import psutil
 from mcp import MCPError
 
 from bench.agent import evaluation_policies, peers
@@ -74,20 +76,29 @@ def _read_cost(finding: Finding) -> Cost:
 
 def measure(*, has_peers: bool, programs: Sequence[BuggyProgram] = PROGRAMS) -> Evaluation:
     """Let every contender look for the bug in each program."""
-    with tempfile.TemporaryDirectory(prefix="holdfast-evaluation-") as folder:
-        cases = [_prepare(program, Path(folder)) for program in programs]
-        return asyncio.run(_measure(cases, _list_contenders(has_peers=has_peers)))
+    return asyncio.run(_measure(programs, _list_contenders(has_peers=has_peers)))
 
 
 def select(*names: str) -> list[BuggyProgram]:
     return [program for program in PROGRAMS if program.name in names]
 
 
-def _prepare(program: BuggyProgram, folder: Path) -> Case:
-    """A folder of its own, as every program has one."""
-    own = folder / program.name
-    own.mkdir()
-    return prepare(program, own)
+@contextlib.contextmanager
+def _open_case(program: BuggyProgram) -> Iterator[Case]:
+    """A copy in a folder of its own. What still runs there afterwards is ended."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-evaluation-") as folder:
+        try:
+            yield prepare(program, Path(folder))
+        finally:
+            _end_processes(folder)
+
+
+def _end_processes(folder: str) -> None:
+    """End programs of this folder: dap-mcp leaves the last one behind when it is closed."""
+    for process in psutil.process_iter(["cmdline"]):
+        if any(folder in word for word in process.info["cmdline"] or ()):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.kill()
 
 
 @dataclass(frozen=True)
@@ -110,20 +121,21 @@ def _list_contenders(*, has_peers: bool) -> list[_Contender]:
     return [*ours, _Contender(DAP_MCP), *with_node]
 
 
-async def _measure(cases: list[Case], contenders: list[_Contender]) -> Evaluation:
+async def _measure(programs: Sequence[BuggyProgram], contenders: list[_Contender]) -> Evaluation:
     limit = asyncio.Semaphore(_AT_ONCE)
 
-    async def search(contender: _Contender, case: Case) -> Finding:
+    async def search(contender: _Contender, program: BuggyProgram) -> Finding:
         async with limit:
-            if contender.policy is not None:
-                return await _search_ours(contender, contender.policy, case)
-            return await _search_peer(contender.name, case)
+            with _open_case(program) as case:
+                if contender.policy is not None:
+                    return await _search_ours(contender, contender.policy, case)
+                return await _search_peer(contender.name, case)
 
-    pairs = [(contender, case) for contender in contenders for case in cases]
+    pairs = [(contender, program) for contender in contenders for program in programs]
     findings = iter(await asyncio.gather(*(search(*pair) for pair in pairs)))
     return Evaluation(
         {
-            contender.name: {case.program.name: next(findings) for case in cases}
+            contender.name: {program.name: next(findings) for program in programs}
             for contender in contenders
         }
     )

@@ -1,14 +1,16 @@
 # mypy: ignore-errors
-"""Times a function that is traced, and what runs beside it; prints JSON.
+"""Times functions that are traced, and what runs beside them; prints JSON.
 
     traced_frames.py PROBE WAY
 
-WAY is `plain`, `settrace` (a trace function that does nothing) or `traced`.
+WAY is `plain`, `settrace` (a trace function that does nothing) or `traced`. Times are processor
+time, so that other load does not count. The best of a few runs counts.
 """
 
 import json
 import os
 import sys
+import tempfile
 import time
 import types
 
@@ -28,7 +30,12 @@ def count(n):
     for i in range(n):
         yield i
 
-def long(n):
+def beside(n):
+    began = clock()
+    rest(n)
+    return clock() - began
+
+def loop(n):
     total = 0
     kept = []
     for i in range(n):
@@ -40,24 +47,24 @@ def long(n):
         total += x
     return total
 
-def tight(n):
-    total = 0
-    for i in range(n):
-        total += i
-    return total
-
 def short(a, b):
     total = a + b
     if total > 3:
         total *= 2
     return [total]
 
-def beside(n):
+def shorts(n):
     began = clock()
-    rest(n)
-    return clock() - began
+    for i in range(n):
+        short(i, 2)
+    return (clock() - began) / n
 """
-CALLS = {"long": (10_000,), "tight": (10_000,), "short": (1, 2), "beside": (60_000,)}
+# What is called, which function is traced, its argument, and how often it is measured.
+MEASURED = {
+    "beside": ("beside", 60_000, 8),
+    "loop": ("loop", 10_000, 15),
+    "short": ("shorts", 300, 8),
+}
 
 
 def load(probe):
@@ -71,45 +78,38 @@ def ignore(frame, event, arg):
     return ignore
 
 
-def measure(start, way, name):
-    """The seconds that one call takes; `beside` gives those of what it calls."""
+def measure(start, way, traced, folder):
+    """The seconds that one call takes."""
+    called, argument, _rounds = MEASURED[traced]
+    file = os.path.join(folder, "measured.py")
     main = types.ModuleType("__main__")
-    main.__file__ = sys.modules["__main__"].__file__ = FILE
-    path = os.path.join(os.environ["TRACES"], name)
+    main.__file__, main.clock = file, time.thread_time
     if way == "traced":
-        start.begin(
-            {
-                "kind": "frame",
-                "path": path,
-                "function": name,
-                "is_own": True,
-                "script": FILE,
-                "roots": [],
-            }
-        )
-    code = start.prepare_code(compile(SOURCE, FILE, "exec"))
-    main.clock = time.thread_time
-    exec(code, main.__dict__)
-    function, args = main.__dict__[name], CALLS[name]
+        # Each call of a short function is recorded, until one raises: none does.
+        order = {"kind": "frame", "path": os.path.join(folder, traced), "function": traced}
+        more = {"is_own": True, "script": file, "roots": [], "raised": traced == "short"}
+        start.begin(dict(order, **more))
+    exec(start.prepare_code(compile(SOURCE, file, "exec")), main.__dict__)
+    function = main.__dict__[called]
     if way == "settrace":
         sys.settrace(ignore)
     began = time.thread_time()
-    inner = function(*args)
+    inner = function(argument)
     took = time.thread_time() - began
     sys.settrace(None)
     start.end()
-    return inner if name == "beside" else took
+    return took if traced == "loop" else inner
 
 
-FILE = os.path.join(os.environ["TRACES"], "measured.py")
-with open(FILE, "w", encoding="utf-8") as file:
-    file.write(SOURCE)
-START, WAY = load(sys.argv[1]), sys.argv[2]
-print(
-    json.dumps(
-        {
-            name: min(measure(START, WAY, name) for _ in range(rounds))
-            for name, rounds in (("long", 15), ("tight", 15), ("short", 60), ("beside", 8))
+def main(probe, way):
+    start = load(probe)
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "measured.py"), "w", encoding="utf-8") as file:
+            file.write(SOURCE)
+        return {
+            name: min(measure(start, way, name, folder) for _ in range(rounds))
+            for name, (_called, _argument, rounds) in MEASURED.items()
         }
-    )
-)
+
+
+print(json.dumps(main(*sys.argv[1:])))

@@ -132,7 +132,7 @@ def test_a_line_that_was_put_in_is_passed_over_until_it_matters(tmp_path: Path) 
 
 
 def test_values_that_differ_from_run_to_run_are_passed_over(tmp_path: Path) -> None:
-    text = "import os\nnumber = os.getpid()\nhalf = number // 2\n" + _FEES
+    text = "import os\nnumber = os.getpid()\nhalf = number * 2\n" + _FEES
     run, again = record_version(tmp_path, "a", text), record_version(tmp_path, "b", text)
     changed = record_version(tmp_path, "c", text.replace("rate\n", "rate + 1\n"))
     noise = find_noise(run, again)
@@ -179,8 +179,7 @@ def test_threads_are_compared_one_by_one(tmp_path: Path) -> None:
         "for thread in threads:\n    thread.join()\n"
     )
     difference = compare_texts(tmp_path, text, text.replace("n * 2", "n * 3 if n == 2 else n * 2"))
-    assert difference.first is not None
-    assert difference.first.stack == ["work(n=2)"]
+    assert ["work(n=2)"] in [parting.stack for parting in difference.partings]
     assert any("threads were compared" in remark for remark in difference.remarks)
 
 

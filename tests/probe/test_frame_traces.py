@@ -1,9 +1,8 @@
-"""Recorded frames against an independent `sys.settrace` run, on every Python there is."""
+"""Recorded frames equal what an independent `sys.settrace` run tells, on every Python there is."""
 
 from __future__ import annotations
 
 import ast
-import functools
 from pathlib import Path
 
 import pytest
@@ -11,90 +10,136 @@ import pytest
 from interpreters import Interpreter, find_interpreters
 from traced_programs import (
     TRACES,
-    Lifetime,
-    TracedRun,
+    find_differences,
     read_ground_truth,
     read_lifetimes,
     run_plain,
     run_traced,
 )
 
-PYTHONS = find_interpreters()
-NEEDS = {"matching.py": (3, 10), "exception_groups.py": (3, 11)}
-"""Programs with syntax that older Pythons do not have."""
-NO_YARDSTICK = {"own_tracing.py"}
-"""Programs that set a trace function of their own, in place of the yardstick's."""
-CRASHES = {("shadowed", (3, 13))}
-"""Functions whose variables no trace function can read: the interpreter would crash (3.13.0)."""
-each_python = pytest.mark.parametrize("interpreter", PYTHONS, ids=str)
+PYTHONS = pytest.mark.parametrize("interpreter", find_interpreters(), ids=str)
+NEEDED = {"matching.py": (3, 10), "exception_groups.py": (3, 11)}
+PROGRAMS = [
+    "control_flow.py",
+    "mutations.py",
+    "generators.py",
+    "matching.py",
+    "exception_groups.py",
+    "awkward_values.py",
+]
+# `sys.settrace` itself crashes there: cpython #128396.
+CRASHES = {(3, 13): {"shadowed"}}
+LIBRARY = [
+    "textwrap.TextWrapper._wrap_chunks",
+    "textwrap.TextWrapper._split",
+    "textwrap.dedent",
+    "json.decoder.py_scanstring",
+    "json.decoder.JSONObject",
+    "json.decoder.JSONArray",
+    "csv.Sniffer._guess_delimiter",
+    "csv.Sniffer._guess_quote_and_delimiter",
+    "csv.Sniffer.sniff",
+    "difflib.SequenceMatcher.find_longest_match",
+    "difflib.SequenceMatcher.get_matching_blocks",
+    "difflib.SequenceMatcher.get_opcodes",
+    "heapq.merge",
+    "configparser.RawConfigParser._read",
+    "configparser.BasicInterpolation._interpolate_some",
+    "fractions.Fraction.__new__",
+    "statistics.median",
+    "argparse.ArgumentParser._match_arguments_partial",
+]
+NEIGHBOURS = 2
 
 
-def list_functions(program: str) -> list[str]:
-    tree = ast.parse((TRACES / program).read_text("utf-8"))
+def list_functions(program: Path) -> list[str]:
+    tree = ast.parse(program.read_text("utf-8"))
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
     return [node.name for node in tree.body if isinstance(node, kinds) and node.name != "main"]
 
 
-@functools.cache
-def run_without_recorder(python: str, program: str) -> TracedRun:
-    return run_plain(python, TRACES / program)
+def compare(interpreter: Interpreter, program: Path, functions: list[str], folder: Path) -> None:
+    """The third call of each function, and those around it, are recorded as they are."""
+    crashes = CRASHES.get(interpreter.version, set())
+    functions = [function for function in functions if function not in crashes]
+    plain = run_plain(interpreter.path, program)
+    problems = []
+    for function in functions:
+        is_own = "." not in function
+        run = run_traced(
+            interpreter.path, program, function, folder, full=True, call=3, is_own=is_own
+        )
+        truth = read_ground_truth(interpreter.path, program, function, folder)
+        expected = truth[: 3 + NEIGHBOURS]
+        recorded = read_lifetimes(run, [lifetime.args for lifetime in expected])
+        problems += [f"{function}: {one}" for one in find_differences(recorded, expected)]
+        problems += [f"{function}: {one}" for one in run.remarks]
+        if (run.output, run.errors, run.code) != (plain.output, plain.errors, plain.code):
+            problems.append(f"{function}: the output is another: {run.output} {run.errors}")
+    assert problems == []
 
 
-def find_difference(got: Lifetime, truth: Lifetime) -> str | None:
-    """The first place where a recorded invocation differs from the yardstick."""
-    if got.lines != truth.lines:
-        return f"lines {got.lines[:60]} instead of {truth.lines[:60]}"
-    for line, state, wanted in zip(got.lines, got.states, truth.states, strict=True):
-        for name in {**state, **wanted}:
-            if state.get(name) != wanted.get(name):
-                return f"line {line}: {name} is {state.get(name)}, not {wanted.get(name)}"
-    return None
-
-
-def check(interpreter: Interpreter, program: str, function: str, folder: Path) -> list[str]:
-    """What is wrong with the recording of a function's third call and of those around it."""
-    python, script = interpreter.path, TRACES / program
-    run = run_traced(python, script, function, folder, full=True, call=3)
-    plain = run_without_recorder(python, program)
-    problems = [remark for remark in run.remarks if "error" in remark]
-    if (run.output, run.errors, run.code) != (plain.output, plain.errors, plain.code):
-        problems.append(f"it behaves differently: {run.errors[-300:]}{run.output[:300]}")
-    truths = read_ground_truth(python, script, function, folder)[:5]
-    lifetimes = read_lifetimes(run, [truth.args for truth in truths])
-    if len(lifetimes) != len(truths):
-        problems.append(f"{len(lifetimes)} calls instead of {len(truths)}")
-    for got, truth in zip(lifetimes, truths, strict=False):
-        difference = find_difference(got, truth)
-        if difference is not None:
-            problems.append(difference)
-    return problems
+@PYTHONS
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_lines_and_values_are_those_of_settrace(
+    interpreter: Interpreter, program: str, tmp_path: Path
+) -> None:
+    if interpreter.version < NEEDED.get(program, (3, 9)):
+        pytest.skip(f"{interpreter} does not know this syntax")
+    compare(interpreter, TRACES / program, list_functions(TRACES / program), tmp_path)
 
 
 @pytest.mark.slow
-@each_python
-@pytest.mark.parametrize(
-    "program", sorted({path.name for path in TRACES.glob("*.py")} - NO_YARDSTICK)
-)
-def test_recorded_lines_and_values_are_those_of_a_trace_function(
-    interpreter: Interpreter, program: str, tmp_path: Path
-) -> None:
-    if interpreter.version < NEEDS.get(program, (3, 9)):
-        pytest.skip("this Python does not have the syntax")
-    problems = {
-        function: found
-        for function in list_functions(program)
-        if (function, interpreter.version) not in CRASHES
-        and (found := check(interpreter, program, function, tmp_path))
-    }
-    assert problems == {}
-
-
-@each_python
-def test_a_program_that_traces_itself_is_recorded_and_not_disturbed(
+@pytest.mark.timeout(300)
+@PYTHONS
+def test_functions_of_the_standard_library_are_recorded_as_they_are(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
-    program = "own_tracing.py"
-    run = run_traced(interpreter.path, TRACES / program, "work", tmp_path, full=True, call=2)
-    plain = run_without_recorder(interpreter.path, program)
-    assert (run.output, run.errors, run.code) == (plain.output, plain.errors, plain.code)
-    assert run.picked.items
+    compare(interpreter, TRACES / "standard_library.py", LIBRARY, tmp_path)
+
+
+@PYTHONS
+def test_a_function_made_by_exec_is_recorded_as_it_is(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
+    program = TRACES / "made_code.py"
+    truth = read_ground_truth(interpreter.path, program, "made", tmp_path)
+    run = run_traced(interpreter.path, program, "made", tmp_path, full=True, is_static=False)
+    recorded = read_lifetimes(run, [lifetime.args for lifetime in truth])
+    assert find_differences(recorded, truth) == []
+    assert run.output == run_plain(interpreter.path, program).output
+    is_slow = any("all ran slower" in remark for remark in run.remarks)
+    assert is_slow == (interpreter.version < (3, 12))
+
+
+@PYTHONS
+@pytest.mark.parametrize("function", ["work", "helper", "snapshot", "main"])
+def test_a_program_that_traces_itself_sees_nothing_of_the_recorder(
+    interpreter: Interpreter, function: str, tmp_path: Path
+) -> None:
+    program = TRACES / "own_tracing.py"
+    run = run_traced(interpreter.path, program, function, tmp_path, full=True)
+    assert run.output == run_plain(interpreter.path, program).output
+    assert run.frames
+    assert all(frame.outcome == "returned" for frame in run.frames)
+
+
+@PYTHONS
+def test_a_frame_is_recorded_where_the_program_traces_it_too(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
+    run = run_traced(interpreter.path, TRACES / "own_tracing.py", "work", tmp_path, full=True)
+    traced, profiled, in_thread = read_lifetimes(run)
+    assert [line - traced.lines[0] for line in traced.lines] == [0, 1, 2, 1, 2, 1, 3]
+    assert [line - traced.lines[0] for line in profiled.lines] == [0, 1, 2, 1, 3]
+    assert profiled.lines == in_thread.lines
+
+
+@PYTHONS
+def test_a_variable_that_a_comprehension_shadows_is_read_safely(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
+    run = run_traced(interpreter.path, TRACES / "mutations.py", "shadowed", tmp_path, full=True)
+    assert run.code == 0
+    (lifetime,) = read_lifetimes(run)
+    assert lifetime.states[-1]["i"] == "7"

@@ -32,9 +32,11 @@ class WhyAssigned(msgspec.Struct, kw_only=True, omit_defaults=True):
 class WhyLinkShown(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A statement that the value depends on."""
 
-    file: Annotated[str, Meta(description="Its file.")]
     line: Annotated[int, Meta(description="Its line.")]
     source: Annotated[str, Meta(description="The statement.")]
+    file: Annotated[
+        str | UnsetType, Meta(description="Its file, if it is not the one of `assigned`.")
+    ] = UNSET
     wrote: Annotated[dict[str, str] | UnsetType, Meta(description="What it wrote.")] = UNSET
     read: Annotated[
         dict[str, str] | UnsetType, Meta(description="What it read, and the line that wrote that.")
@@ -43,7 +45,6 @@ class WhyLinkShown(msgspec.Struct, kw_only=True, omit_defaults=True):
         str | UnsetType,
         Meta(description="How it matters, if not by its value: test, not done, argument…"),
     ] = UNSET
-    function: Annotated[str | UnsetType, Meta(description="Its function.")] = UNSET
     times: Annotated[int | UnsetType, Meta(description="In how many rounds it matters.")] = UNSET
 
 
@@ -86,9 +87,7 @@ class WhyReport(ToolAnswer, kw_only=True, omit_defaults=True):
         if self.assigned is not UNSET:
             one = self.assigned
             yield f"assigned at {one.file}:{one.line}  {one.source}".rstrip()
-        several = len({link.file for link in self.links}) > 1
-        for link in self.links:
-            yield _render_link(link, names_file=several)
+        yield from map(_render_link, self.links)
         yield from (f"begins with {origin}" for origin in self.origins or ())
         yield from (f"not known: {reason}" for reason in self.unknown or ())
         yield from (f"note: {remark}" for remark in self.remarks or ())
@@ -107,8 +106,8 @@ class WhyReport(ToolAnswer, kw_only=True, omit_defaults=True):
         return [_reduce(self, chars, links) for chars, links in _SIZES]
 
 
-def _render_link(link: WhyLinkShown, *, names_file: bool) -> str:
-    place = f"{link.file}:{link.line}" if names_file else str(link.line)
+def _render_link(link: WhyLinkShown) -> str:
+    place = str(link.line) if link.file is UNSET else f"{link.file}:{link.line}"
     facts = [f"{name} = {value}" for name, value in (link.wrote or {}).items()]
     if link.read:
         facts.append("<- " + ", ".join(f"{name}={value}" for name, value in link.read.items()))
@@ -148,7 +147,7 @@ def _cut_assigned(one: WhyAssigned, chars: int) -> WhyAssigned:
 def _cut_link(link: WhyLinkShown, chars: int) -> WhyLinkShown:
     return msgspec.structs.replace(
         link,
-        file=cut_start(link.file, max(24, 2 * chars)),
+        file=change_set(link.file, lambda path: cut_start(path, max(24, 2 * chars))),
         source=shorten(link.source, 2 * chars),
         wrote=change_set(link.wrote, lambda values: _cut_values(values, chars)),
         read=change_set(link.read, lambda values: _cut_values(values, chars)),

@@ -10,7 +10,8 @@ interface Places {
 
 /** The writes that led to a value, the last one first. A place leads to its line. */
 export function WhyChain({ report, ...places }: { report: WhyReport } & Places) {
-  const { assigned, from = [] } = report;
+  const { assigned } = report;
+  const from = (report.from ?? []).map((link) => ({ ...link, file: link.file ?? assigned?.file ?? "" }));
   // The first link may be the assignment itself, with more facts.
   const rest = assigned && isSamePlace(from[0], assigned) ? from.slice(1) : from;
   const first = rest === from ? undefined : from[0];
@@ -32,8 +33,7 @@ export function WhyChain({ report, ...places }: { report: WhyReport } & Places) 
         {assigned ? (
           <li className="why-link">
             <span className="relation">written here</span>
-            <PlaceButton place={{ ...assigned, function: first?.function }} {...places} />
-            <InFunction name={first?.function} />
+            <PlaceButton place={assigned} {...places} />
             <Times count={first?.times} />
             <SourceText text={assigned.source} />
             <Values values={first?.wrote ?? { [report.variable ?? ""]: assigned.value }} isWritten />
@@ -55,12 +55,11 @@ export function WhyChain({ report, ...places }: { report: WhyReport } & Places) 
 
 const isSamePlace = (a: Place | undefined, b: Place) => a?.file === b.file && a.line === b.line;
 
-function WhyLink({ link, ...places }: { link: Schemas["WhyLinkShown"] } & Places) {
+function WhyLink({ link, ...places }: { link: Schemas["WhyLinkShown"] & { file: string } } & Places) {
   return (
     <li className="why-link">
       {link.relation ? <span className="relation">{link.relation}</span> : null}
       <PlaceButton place={link} {...places} />
-      <InFunction name={link.function} />
       <Times count={link.times} />
       <SourceText text={link.source} />
       <Values values={link.wrote} isWritten />
@@ -92,9 +91,6 @@ function PlaceButton({ place, onPlace, canShow }: { place: Place } & Places) {
     </button>
   );
 }
-
-const InFunction = ({ name }: { name: string | undefined }) =>
-  name ? <span className="soft">in {name}</span> : null;
 
 const Times = ({ count }: { count: number | undefined }) =>
   count ? <span className="soft">{formatCount(count)} times</span> : null;

@@ -6,6 +6,7 @@ import types
 from typing import Any, Optional, Sequence, Tuple
 
 from .. import introspection
+from ..function_names import strip_locals
 from .traced_values import show
 
 _ROOM = 30
@@ -43,7 +44,7 @@ def describe_call(
     if issubclass(kind, type) and code.co_name == "__init__":
         name = introspection.type_name(below)
     else:
-        name = str.__str__(function.__qualname__)
+        name = strip_locals(str.__str__(function.__qualname__))
     return name, _show_arguments(code, args, keywords, is_bound)
 
 

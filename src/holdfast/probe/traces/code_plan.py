@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ast
 import dis
+import importlib.util
 import linecache
+import os
 import sys
 import tokenize
-import types
 import zipimport
 from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Set, Tuple
 
@@ -430,13 +431,16 @@ def _read_file(file: str) -> List[str]:
 
 def _read_archive(file: str) -> List[str]:
     """The source of a module in a zip file."""
-    for module in list(sys.modules.values()):
-        if type(module) is types.ModuleType and module.__dict__.get("__file__") == file:
-            loader = module.__dict__.get("__loader__")
-            if type(loader) is zipimport.zipimporter:
-                text = loader.get_source(module.__dict__.get("__name__", ""))
-                return (text or "").splitlines(keepends=True)
-    return []
+    archive = os.path.dirname(file)
+    while archive and not os.path.exists(archive) and archive != os.path.dirname(archive):
+        archive = os.path.dirname(archive)
+    if not os.path.isfile(archive):
+        return []
+    try:
+        text = importlib.util.decode_source(zipimport.zipimporter(archive).get_data(file))
+    except (OSError, ImportError, SyntaxError, ValueError):
+        return []
+    return text.splitlines(keepends=True)
 
 
 def find_yields(code: Any) -> FrozenSet[int]:

@@ -41,6 +41,12 @@ def read_arguments(frame: Any) -> Dict[str, str]:
     return {name: show(value, _ROOM) for name, value in read_parameters(frame, names)}
 
 
+def read_first(frame: Any) -> Any:
+    """The first argument of a frame, as it is now."""
+    names = list_parameters(frame.f_code)[:1]
+    return next((value for _name, value in read_parameters(frame, names)), None)
+
+
 def find_thread_name() -> str:
     """The name of this thread; a thread that `threading` does not know stays unknown to it."""
     thread: Any = threading._active.get(threading.get_ident())  # type: ignore[attr-defined]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
+from ..function_names import strip_locals
 from . import frame_callers, trace_errors
 from .called_functions import find_function
 from .code_plan import CodePlan, find_yields, list_lines
@@ -204,6 +205,8 @@ class FrameMonitor:
         if call is not None:
             recorder, name, args = call
             raised = show(value) if outcome == "raised" else None
+            if code.co_name == "__init__" and raised is None:
+                value = frame_callers.read_first(frame)  # what comes of the call is the object
             recorder.called(name, args, value, raised)
             self._limit_callee(code)
         target = self._targets.get(id(code))
@@ -315,9 +318,12 @@ class FrameMonitor:
         target = self._targets.get(id(caller.f_code)) if caller is not None else None
         recorder = target.recorders.get(id(caller)) if target is not None else None
         if recorder is not None and recorder.light is None:
-            arguments = frame_callers.read_arguments(frame)
-            text = ", ".join(["%s=%s" % pair for pair in arguments.items()])
-            self._pending[id(frame)] = (recorder, getattr(code, "co_qualname", ""), text)
+            arguments = list(frame_callers.read_arguments(frame).items())
+            name = strip_locals(code.co_qualname)
+            if code.co_name == "__init__" and arguments:
+                name, arguments = name.rpartition(".")[0], arguments[1:]
+            text = ", ".join(["%s=%s" % pair for pair in arguments])
+            self._pending[id(frame)] = (recorder, name, text)
 
     def _limit_callee(self, code: Any) -> None:
         entry = self._callees.get(id(code))

@@ -75,6 +75,7 @@ class FrameRecorder:
         self.on_mode_change: Optional[Callable[[], None]] = None
         self.is_ended = False
         self.index = 0
+        self.last_error: Optional[BaseException] = None  # where events tell of it beforehand
         self._is_full = is_full
         self._read, self._values = plan.names.make_reader(frame)
         self.state = VariableState(plan, self._read, frame.f_globals, keep)
@@ -213,18 +214,17 @@ class FrameRecorder:
         statement = self._statement
         if statement is None:
             return
-        raised = self._find_raised(statement) if is_handler else None
+        raised = self._find_raised(statement, is_handler)
         self._write_statement(statement, next_line, self.state.compare(statement), raised)
         self._statement = None
 
-    def _find_raised(self, statement: Statement) -> Optional[str]:
-        """The exception that has led to the handler that begins."""
+    def _find_raised(self, statement: Statement, is_handler: bool) -> Optional[str]:
+        """The exception that has led to the next line, if that handles one."""
         error = sys.exc_info()[1]
-        number = id(error) if error is not None else 0
-        if number == self._handled and not (number and statement.is_raise):
-            return None
-        self._handled = number
-        return show(error) if error is not None else None
+        number = 0 if error is None else id(error)
+        is_known = number == self._handled and not (is_handler and statement.is_raise)
+        self._handled = number  # one that is handled is gone, and another may get its id
+        return None if is_known or error is None or not is_handler else show(error)
 
     def _write_statement(
         self, statement: Statement, next_line: int, changes: List[Any], raised: Optional[str]

@@ -20,6 +20,13 @@ def wrap(original, prepare, look):
         look()
         return prepare(code, fullname)
     return get_code
+
+def wrap_archive(original, prepare, look):
+    def _get_module_code(self, fullname):
+        code, is_package, path = original(self, fullname)
+        look()
+        return prepare(code, fullname), is_package, path
+    return _get_module_code
 """
 _IMPORT_SYSTEM = "<frozen importlib._bootstrap_external>"
 _PYTEST = "_pytest.assertion.rewrite"
@@ -42,6 +49,10 @@ def install(prepare: Prepare) -> None:
     for loader in _LOADERS:
         wrapped = namespace["wrap"](loader.get_code, prepare, _look_for_pytest)
         _replace(loader, "get_code", wrapped)
+    if not hasattr(zipimport.zipimporter, "exec_module"):  # 3.9 loads modules by itself
+        original = vars(zipimport)["_get_module_code"]
+        wrapped = namespace["wrap_archive"](original, prepare, _look_for_pytest)
+        _replace(zipimport, "_get_module_code", wrapped)
     _look_for_pytest()
 
 

@@ -165,8 +165,11 @@ class LoopRows:
                                     break
                             else:
                                 add_numbers(row)
-                                add_path(self.node.number)
-                                self.node = root
+                                if leaders:
+                                    add_path(self.node.number)
+                                    self.node = root
+                                else:
+                                    add_path(0)
                                 if len(paths) >= CHUNK:
                                     self.flush()
                                 return None

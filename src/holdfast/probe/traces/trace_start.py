@@ -74,3 +74,15 @@ def end() -> None:
     current, _CURRENT = _CURRENT, None
     if current is not None:
         current.end()
+
+
+def _leave_fork() -> None:
+    """A forked child records nothing: what it inherits is its parent's."""
+    try:
+        end()
+    except Exception:
+        pass  # the child is the program's, whatever state the fork has left us in
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_fork)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from holdfast.service.debugger import Debugger
 
 MAX_LINES = 30
-_QUIET_RELATIONS = ("value", "asked")
+_QUIET_RELATIONS = ("value", "asked", "argument", "returned")
+_ENTRY = "if __name__ =="
 
 
 async def explain(debugger: Debugger, client: ToolClient, request: DebugWhy) -> WhyReport:
@@ -97,7 +99,7 @@ def _build_report(
     report = WhyReport(
         status="terminated" if session is None else session.state.value,
         trace_id=recording.id,
-        links=[_build_link(client, values, link) for link in chain.links],
+        links=_build_links(client, values, chain),
     )
     if session is not None:
         report.session_id = session.id
@@ -110,7 +112,8 @@ def _build_report(
         report.hit, report.hits = chain.hit, chain.hits
     if chain.assigned is not None:
         report.assigned = _build_assigned(client, values, chain)
-    report.origins = [values.show_words(origin) for origin in chain.origins] or UNSET
+    inputs = [origin for origin in chain.origins if not origin.startswith("a constant")]
+    report.origins = [values.show_words(origin) for origin in inputs] or UNSET
     report.unknown = [values.show_words(reason) for reason in chain.unknown] or UNSET
     report.remarks = list(recording.remarks) or UNSET
     return report
@@ -127,14 +130,33 @@ def _build_assigned(client: ToolClient, values: ShownValues, chain: WhyChain) ->
     )
 
 
-def _build_link(client: ToolClient, values: ShownValues, link: WhyLink) -> WhyLinkShown:
+def _build_links(client: ToolClient, values: ShownValues, chain: WhyChain) -> list[WhyLinkShown]:
+    """The statements that say something: who called is told by the arguments that came from it."""
+    first = chain.assigned or next(iter(chain.links), None)
+    return [
+        _build_link(client, values, link, "" if first is None else first.file)
+        for link in chain.links
+        if link.relation != "called by" and not link.source.startswith(_ENTRY)
+    ]
+
+
+def _build_link(
+    client: ToolClient, values: ShownValues, link: WhyLink, usual_file: str
+) -> WhyLinkShown:
+    file = UNSET if link.file == usual_file else clean_line(client.show_path(link.file))
+    given = {name: text for name, text in link.wrote.items() if "(" not in name}
+    wrote = given or dict(link.wrote)  # arguments are told by what the statement read
     return WhyLinkShown(
-        file=clean_line(client.show_path(link.file)),
         line=link.line,
         source=values.show_words(link.source),
-        wrote=values.show_all(link.wrote) or UNSET,
+        file=file,
+        wrote=values.show_all(_leave_out_obvious(wrote, link.source)) or UNSET,
         read=values.show_all(link.read) or UNSET,
         relation=UNSET if link.relation in _QUIET_RELATIONS else link.relation,
-        function=clean_line(link.function) or UNSET,
         times=link.times if link.times > 1 else UNSET,
     )
+
+
+def _leave_out_obvious(wrote: Mapping[str, str], source: str) -> dict[str, str]:
+    """What the statement itself does not say already, as `x = 3` does."""
+    return {name: text for name, text in wrote.items() if source != f"{name} = {text}"}

@@ -1,0 +1,150 @@
+"""Texts, marks and whole values, without any code of the program."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import enum
+import hashlib
+import pathlib
+import pickle
+from typing import Any
+
+import pytest
+
+from holdfast.probe.traces.traced_values import (
+    is_cut,
+    is_same_content,
+    show,
+    take_content,
+    take_mark,
+)
+from holdfast.probe.traces.value_changes import describe
+
+
+class Point:
+    def __init__(self, x: Any, y: Any) -> None:
+        self.x, self.y = x, y
+
+
+class Forbidden:
+    """Everything that one could ask of it would run its own code."""
+
+    def __init__(self) -> None:
+        self.value = 1
+
+    def _refuse(self, *_args: Any) -> Any:
+        raise AssertionError("code of the program runs")
+
+    __repr__ = __str__ = __eq__ = __hash__ = __len__ = __iter__ = _refuse  # type: ignore[assignment]
+    __bool__ = __getattr__ = __reduce_ex__ = _refuse  # type: ignore[assignment]
+
+
+Pair = collections.namedtuple("Pair", "left right")
+Colour = enum.Enum("Colour", "RED")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1, "1"),
+        (True, "True"),
+        (-0.0, "-0.0"),
+        ("a'b", '"a\'b"'),
+        ([1, "x", None], "[1, 'x', None]"),
+        ((1,), "(1,)"),
+        ({"a": [1]}, "{'a': [1]}"),
+        (set(), "set()"),
+        (frozenset({1}), "frozenset({1})"),
+        (bytearray(b"x"), "bytearray(b'x')"),
+        (range(3), "range(0, 3)"),
+        (Point(1, [2]), "Point(x=1, y=[2])"),
+        (Pair(1, 2), "Pair(left=1, right=2)"),
+        (Colour.RED, "Colour.RED"),
+        (collections.deque([1]), "deque([1])"),
+        (collections.defaultdict(list, a=1), "defaultdict({'a': 1})"),
+        (ValueError("bad", 1), "ValueError('bad', 1)"),
+        (decimal.Decimal("1.5"), "Decimal('1.5')"),
+        (datetime.date(2020, 1, 2), "datetime.date(2020, 1, 2)"),
+        (pathlib.PurePosixPath("/a/b"), "PurePosixPath('/a/b')"),
+        (len, "<function len>"),
+        (Point, "<class Point>"),
+        (Forbidden(), "Forbidden(value=1)"),
+        ([Forbidden()], "[Forbidden(value=1)]"),
+        (10**500, "<int of 1661 bits>"),
+    ],
+    ids=str if False else None,
+)
+def test_values_have_a_text(value: Any, text: str) -> None:
+    assert show(value) == text
+
+
+def test_a_long_text_says_how_much_it_leaves_out() -> None:
+    assert show("x" * 100, 20) == "'xxxxxxxx'... 92 more"
+    assert show(list(range(100)), 20) == "[0, 1, 2, 3, ... 96 more]"
+    assert is_cut(show(list(range(100))))
+    assert not is_cut(show("... and 3 more"))
+    assert len(show({str(n): list(range(n)) for n in range(50)}, 60)) < 120
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(1, True), (1, 1.0), (0.0, -0.0), ([1], [True]), ("1", 1), ([1], (1,)), ({1: 2}, {1: 3})],
+)
+def test_marks_tell_values_apart_that_are_equal(one: Any, other: Any) -> None:
+    assert not is_same_content(take_mark(one), take_mark(other))
+
+
+def test_marks_of_equal_plain_values_are_of_one_content() -> None:
+    for value in ([1, {"a": (2,)}], "text", 2.5, None, {"k": [None]}, b"raw"):
+        copy = pickle.loads(pickle.dumps(value))
+        assert is_same_content(take_mark(value), take_mark(copy))
+
+
+def change(value: Any, action: Any) -> str:
+    old = take_mark(value)
+    action(value)
+    new = take_mark(value)
+    assert old != new
+    return describe("v", old, value, new)
+
+
+@pytest.mark.parametrize(
+    ("value", "action", "text"),
+    [
+        ([1], lambda v: v.append(2), "v + [2]"),
+        ([1, 2], lambda v: v.pop(), "v - [2]"),
+        ([1, 2], lambda v: v.pop(0), "v - [1] at 0"),
+        ([1, 3], lambda v: v.insert(1, 2), "v + [2] at 1"),
+        ([1, 2], lambda v: v.__setitem__(0, 9), "v[0]: 1 -> 9"),
+        ([[1], [2]], lambda v: v[1].append(3), "v[1] + [3]"),
+        ({"a": 1}, lambda v: v.update(b=2), "v['b'] = 2"),
+        ({"a": 1}, lambda v: v.clear(), "del v['a']"),
+        ({1}, lambda v: v.add(2), "v + {2}"),
+        (Point(1, []), lambda v: setattr(v, "x", 2), "v.x: 1 -> 2"),
+        (Point(1, []), lambda v: v.y.append(2), "v.y + [2]"),
+        (Point(1, []), lambda v: delattr(v, "x"), "del v.x"),
+        (Point(Point(1, 2), 3), lambda v: setattr(v.x, "y", 5), "v.x.y: 2 -> 5"),
+        ([Point(1, 2)], lambda v: setattr(v[0], "x", 9), "v[0].x: 1 -> 9"),
+        ({"k": Forbidden()}, lambda v: setattr(v["k"], "value", 2), "v['k'].value: 1 -> 2"),
+        ([Forbidden()], lambda v: v.append(1), "v + [1]"),
+        (collections.deque([1]), lambda v: v.append(2), "v + [2]"),
+        (collections.Counter("a"), lambda v: v.update("b"), "v['b'] = 1"),
+        (list(range(30_000)), lambda v: v.append(1), "v + [1]"),
+        ({n: n for n in range(30_000)}, lambda v: v.popitem(), "v: 30000 -> 29999 items"),
+    ],
+    ids=range(20),
+)
+def test_a_change_in_place_is_told_in_few_words(value: Any, action: Any, text: str) -> None:
+    assert change(value, action) == text
+
+
+def test_only_plain_values_are_kept_as_a_whole() -> None:
+    content = take_content({"a": [1, (2.5, None)]})
+    assert content is not None
+    cid, data = content
+    assert hashlib.sha256(data).hexdigest() == cid
+    assert pickle.loads(data) == {"a": [1, (2.5, None)]}
+    for value in (Point(1, 2), [Forbidden()], {"x": len}, "x" * 70_000, Pair(1, 2)):
+        assert take_content(value) is None
