@@ -82,7 +82,11 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, help="steps in each run")
     parser.add_argument("--sessions", type=int, help="sessions in a row, for the growth")
     parser.add_argument(
-        "--only", choices=PARTS, nargs="+", default=list(PARTS), help="run only these parts"
+        "--only",
+        choices=PARTS,
+        nargs="+",
+        default=[name for name in PARTS if name != "evaluation"],
+        help="run only these parts; the evaluation takes forty minutes, and runs only so",
     )
     return parser.parse_args()
 
@@ -239,13 +243,14 @@ class Bench:
     def measure_traces(self) -> Result:
         pythons = find_pythons() if self.scale.every_python else {"this": sys.executable}
         ratios = traced_frames.measure(pythons)
-        return tables.format_ratios(ratios), {"traces": ratios}
+        return f"## Traces\n\n{tables.format_ratios(ratios)}", {"traces": ratios}
 
     def measure_evaluation(self) -> Result:
         has_all = self.scale.has_peers
         programs = PROGRAMS if has_all else evaluation.select(*evaluation.QUICK)
         found = evaluation.measure(has_peers=self.scale.has_peers, programs=programs)
-        return evaluation_tables.format_evaluation(found), {"evaluation": found}
+        text = evaluation_tables.format_evaluation(found)
+        return f"## What it takes to find a bug\n\n{text}", {"evaluation": found}
 
     def measure_page(self) -> Result:
         scale = page_figures.QUICK if self.scale.calls < 100_000 else page_figures.FULL

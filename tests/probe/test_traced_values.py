@@ -70,19 +70,23 @@ Colour = enum.Enum("Colour", "RED")
         (pathlib.PurePosixPath("/a/b"), "PurePosixPath('/a/b')"),
         (len, "<function len>"),
         (Point, "<class Point>"),
-        (Forbidden(), "Forbidden(value=1)"),
-        ([Forbidden()], "[Forbidden(value=1)]"),
         (10**500, "<int of 1661 bits>"),
     ],
-    ids=str if False else None,
 )
 def test_values_have_a_text(value: Any, text: str) -> None:
     assert show(value) == text
 
 
+def test_no_code_of_a_value_runs_for_its_text() -> None:
+    one = Forbidden()
+    assert show(one) == "Forbidden(value=1)"
+    assert show([one, {"key": (one,)}]) == "[Forbidden(value=1), {'key': (<Forbidden>,)}]"
+    take_mark([one, {"key": one}])
+
+
 def test_a_long_text_says_how_much_it_leaves_out() -> None:
     assert show("x" * 100, 20) == "'xxxxxxxx'... 92 more"
-    assert show(list(range(100)), 20) == "[0, 1, 2, 3, ... 96 more]"
+    assert show(list(range(100)), 20) == "[0, 1, 2, 3, 4, 5, ... 94 more]"
     assert is_cut(show(list(range(100))))
     assert not is_cut(show("... and 3 more"))
     assert len(show({str(n): list(range(n)) for n in range(50)}, 60)) < 120
@@ -127,17 +131,21 @@ def change(value: Any, action: Any) -> str:
         (Point(1, []), lambda v: delattr(v, "x"), "del v.x"),
         (Point(Point(1, 2), 3), lambda v: setattr(v.x, "y", 5), "v.x.y: 2 -> 5"),
         ([Point(1, 2)], lambda v: setattr(v[0], "x", 9), "v[0].x: 1 -> 9"),
-        ({"k": Forbidden()}, lambda v: setattr(v["k"], "value", 2), "v['k'].value: 1 -> 2"),
-        ([Forbidden()], lambda v: v.append(1), "v + [1]"),
         (collections.deque([1]), lambda v: v.append(2), "v + [2]"),
         (collections.Counter("a"), lambda v: v.update("b"), "v['b'] = 1"),
         (list(range(30_000)), lambda v: v.append(1), "v + [1]"),
         ({n: n for n in range(30_000)}, lambda v: v.popitem(), "v: 30000 -> 29999 items"),
     ],
-    ids=range(20),
+    ids=range(18),
 )
 def test_a_change_in_place_is_told_in_few_words(value: Any, action: Any, text: str) -> None:
     assert change(value, action) == text
+
+
+def test_no_code_of_a_value_runs_to_see_what_changed() -> None:
+    table = {"k": Forbidden()}
+    assert change(table, lambda v: setattr(v["k"], "value", 2)) == "v['k'].value: 1 -> 2"
+    assert change([Forbidden()], lambda v: v.append(1)) == "v + [1]"
 
 
 def test_only_plain_values_are_kept_as_a_whole() -> None:
