@@ -206,7 +206,11 @@ def test_remarks_and_contents_are_listed() -> None:
 
 def make_loop(columns: dict[str, list[str]], paths: list[tuple[int, ...]]) -> LoopRun:
     kept = [Iteration(n, steps=[Step(2)], path=paths[0]) for n in (1, 2, 3)]
-    counted = {path: (paths.count(path), paths.index(path) + 4) for path in dict.fromkeys(paths)}
+    firsts = {paths[0]: 1}  # the path of those that were kept
+    counted = {
+        path: (paths.count(path), firsts.get(path, paths.index(path) + 4))
+        for path in dict.fromkeys(paths)
+    }
     return LoopRun(
         line=2,
         iterations=3 + len(paths),

@@ -7,14 +7,18 @@ import re
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 _THREAD = re.compile(r"\b(_?(?:ident|native_id|thread_id))=\d+")
+_THREAD_STATE = re.compile(r"\b(Thread|Timer|Event|Condition|Lock)\((?:[^()]|\([^()]*\))*\)")
+"""What these hold depends on how far other threads are."""
 _SET = re.compile(r"\{([^{}:]*)\}")
 
 
 @functools.lru_cache(maxsize=50_000)
 def mask_text(text: str) -> str:
-    """The same for values that differ only by an address, a thread, or the order of a set."""
+    """The same for values that differ only by an address, a thread's state, or a set's order."""
     if "0x" in text:
         text = _ADDRESS.sub("0x…", text)
+    if "(_" in text:
+        text = _THREAD_STATE.sub(r"\1(…)", text)
     if "id" in text:
         text = _THREAD.sub(r"\1=…", text)
     if "{" in text:

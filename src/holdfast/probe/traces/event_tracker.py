@@ -12,7 +12,7 @@ import sys
 import threading
 import types
 from _thread import get_ident
-from typing import Any, Callable, Dict, FrozenSet, List, Optional, Set, Tuple
+from typing import Any, Callable, Dict, FrozenSet, List, Optional, Tuple
 
 from . import traced_values
 from .argument_places import Arguments, find_call, match_arguments
@@ -52,8 +52,7 @@ class EventTracker:
         self._clock = itertools.count(1)
         self._frame_numbers = itertools.count(1)
         self._latest: Dict[Scope, FrameInfo] = {}  # the newest invocation of what defines functions
-        self._threads: Dict[int, int] = {}
-        self._told_threads: Set[int] = set()
+        self._threads: Dict[Tuple[int, int], int] = {}
         self.count = 0
 
     def _tick(self) -> int:
@@ -343,13 +342,13 @@ class EventTracker:
         self._latest.clear()
 
     def _find_thread(self) -> int:
+        """The number of this thread. An identifier may be that of a thread which has ended."""
         ident = get_ident()
-        number = self._threads.get(ident)
+        thread = threading._active.get(ident)  # type: ignore[attr-defined]
+        key = (ident, id(thread))
+        number = self._threads.get(key)
         if number is None:
-            number = self._threads[ident] = len(self._threads) + 1
-        if number not in self._told_threads:
-            self._told_threads.add(number)
-            thread = threading._active.get(ident)  # type: ignore[attr-defined]
+            number = self._threads[key] = len(self._threads) + 1
             name = getattr(thread, "_name", "")
             self._write({"thread": number, "name": name if type(name) is str else ""})
         return number

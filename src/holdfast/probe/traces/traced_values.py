@@ -19,6 +19,7 @@ import types
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Tuple
 
 from .. import introspection
+from . import trace_errors
 
 ROOM = 60  # characters of a value's text
 MAX_CONTENT = 64_000  # bytes of a value that is kept as a whole
@@ -77,7 +78,9 @@ def show(value: Any, room: int = ROOM) -> str:
         return int.__repr__(value)
     try:
         return _show(value, room, _MAX_DEPTH)
-    except Exception:  # another thread changes it just now, or it is not initialized yet
+    except Exception as error:  # another thread changes it just now, or it is not initialized yet
+        if not trace_errors.is_ours(error):
+            raise  # by a signal handler of the program
         return "<%s>" % _type_name(kind)
 
 
