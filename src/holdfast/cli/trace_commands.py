@@ -109,9 +109,9 @@ def trace(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Show one call's whole life: its arguments, each line with what it changed, its result.
+    """Show one call's whole life: each line with what it changed.
 
-    Options may follow the program; what is the program's own follows --.
+    Its arguments, the calls that it made, its result or exception, loops folded. Options may follow the program; what is the program's own follows --.
 
     Exit code: 0 if it is shown, 1 if there is no such call.
     """
@@ -167,9 +167,9 @@ def why(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Ask where a value came from: the write that made it, and what fed that write.
+    """Ask where a value came from.
 
-    Runs the file of --at, or the program that is given, once.
+    The answer is the write that made it, and what fed that write. Runs the file of --at, or the program that is given, once.
     """
     words = list(program or ())
     if raised:
@@ -208,7 +208,9 @@ def diff(
     as_json: AsJson = False,
     url: Url = None,
 ) -> None:
-    """Find the first place where two runs differ, with both states."""
+    """Find the first place where two runs differ.
+
+    Both states are shown."""
     words = list(runs or ())
     fields: dict[str, Any] = {"env": build_environment(env or []), "python": python}
     fields |= {"stdin": read_input(stdin), "cwd": _find_directory(cwd)}
