@@ -111,7 +111,8 @@ def trace(
 ) -> None:
     """Show one call's whole life: each line with what it changed.
 
-    Its arguments, the calls that it made, its result or exception, loops folded. Options may follow the program; what is the program's own follows --.
+    Its arguments, the calls that it made, its result or exception; loops are folded. Options may
+    follow the program; what is the program's own follows --.
 
     Exit code: 0 if it is shown, 1 if there is no such call.
     """
@@ -169,7 +170,8 @@ def why(
 ) -> None:
     """Ask where a value came from.
 
-    The answer is the write that made it, and what fed that write. Runs the file of --at, or the program that is given, once.
+    The answer is the write that made it, and what fed that write. It runs the file of --at, or the
+    program that is given, once.
     """
     words = list(program or ())
     if raised:
