@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,var-annotated,unused-ignore"
 """The tree of calls with counts and times."""
 
 from __future__ import annotations
@@ -55,10 +56,7 @@ main()
 
 
 def outline(nodes: Sequence[CallNode]) -> list[object]:
-    return [
-        (node.function, node.calls, node.raised, outline(node.children))
-        for node in nodes
-    ]
+    return [(node.function, node.calls, node.raised, outline(node.children)) for node in nodes]
 
 
 @PYTHONS

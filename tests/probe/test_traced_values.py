@@ -1,3 +1,4 @@
+# mypy: disable-error-code="arg-type,var-annotated,unused-ignore"
 """Texts, marks and whole values, without any code of the program."""
 
 from __future__ import annotations
