@@ -38,7 +38,7 @@ async def find_function(debugger: Debugger, own: OwnFiles, name: str) -> TracedF
     if own.main is not None and _defines(debugger, own.main, name):
         return TracedFunction(name, is_own=True)
     if await _is_defined(debugger, own, name):
-        return TracedFunction(name)
+        return TracedFunction(name, is_static=not _makes_code(debugger, own.main))
     if "." in name and not _is_script_member(debugger, own, name):
         return TracedFunction(name)  # of a library, as far as anybody knows
     if not await _has_dynamic_code(debugger, own):
@@ -72,9 +72,15 @@ def _is_script_member(debugger: Debugger, own: OwnFiles, name: str) -> bool:
 async def _has_dynamic_code(debugger: Debugger, own: OwnFiles) -> bool:
     for file in dict.fromkeys([*own.named, *list_sources(own.root)]):
         await asyncio.sleep(0)
-        if _MADE_AT_RUN_TIME.search(debugger.programs.sources.read_text(file) or ""):
+        if _makes_code(debugger, file):
             return True
     return False
+
+
+def _makes_code(debugger: Debugger, file: str | None) -> bool:
+    """Whether a file may make functions that no source has."""
+    text = debugger.programs.sources.read_text(file) if file else None
+    return _MADE_AT_RUN_TIME.search(text or "") is not None
 
 
 def _refuse(debugger: Debugger, own: OwnFiles, name: str) -> InvalidPlace:
