@@ -77,7 +77,7 @@ SESSIONS ?= 10000
 soak: .venv/.dev
 	@HOLDFAST_EVERY_PYTHON=1 $(BIN)/pytest -q -n 2 -m "not slow"
 	@HOLDFAST_EVERY_MODULE=1 $(BIN)/pytest -q -n 2 tests/server/test_standard_library.py \
-	  tests/probe/test_traced_library.py
+	  tests/probe/test_traced_library.py tests/core/test_run_diff.py
 	@HOLDFAST_RUNS=$(RUNS) HOLDFAST_KILLS=$(KILLS) HOLDFAST_SESSIONS=$(SESSIONS) $(BIN)/pytest -q -s -m slow \
 	  tests/server/test_interleavings.py tests/server/test_killed_server.py tests/server/test_bounds.py
 

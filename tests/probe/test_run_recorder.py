@@ -105,6 +105,7 @@ def test_programs_with_bugs_are_recorded_as_a_plain_trace_sees_them(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @every_python
 def test_modules_of_the_standard_library_are_recorded_as_a_plain_trace_sees_them(
     interpreter: Interpreter, tmp_path: Path
