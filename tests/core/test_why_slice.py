@@ -263,6 +263,23 @@ def test_an_exception_is_explained_from_where_it_was_raised(tmp_path: Path, pyth
     assert list_lines(chain)[1:3] == [5, 4]
 
 
+def test_a_failed_assertion_in_a_module_that_pytest_rewrote_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "test_shop.py").write_text(
+        "def find_price(count):\n    price = count * 3\n    return price - 1\n"
+        "def test_price():\n    price = find_price(2)\n    assert price == 6, 'wrong'\n",
+        encoding="utf-8",
+    )
+    text = (
+        "import pytest\n"
+        f"pytest.main(['-q', '-p', 'no:cacheprovider', {str(tmp_path / 'test_shop.py')!r}])\n"
+    )
+    run = record_text(text, tmp_path).read()
+    chain = explain_exception(run)
+    assert chain.value is not None
+    assert chain.value.startswith("AssertionError('wrong")
+    assert list_lines(chain)[:4] == [6, 5, 3, 2]
+
+
 def test_a_run_that_did_not_fail_has_no_exception() -> None:
     with pytest.raises(NotExplained, match="no exception ended"):
         explain_exception(record_shop())

@@ -50,7 +50,7 @@ def test_a_view_of_traces_has_no_barriers_and_fits_a_phone(
     if view == "call":
         place = f"{orders.program.path}:{orders.line('result')}"
         chosen = f"line={orders.line('add')}&why=amount&at={place}"
-        address, text = f"{orders.address(trace, 'total')}?{chosen}", "It begins with"
+        address, text = f"{orders.address(trace, 'total')}?{chosen}", "written here"
     scene_page.goto(scene.server.url + address)
     expect(scene_page.locator("main").get_by_text(text).first).to_be_visible()
     check_view(scene_page)

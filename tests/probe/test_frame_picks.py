@@ -176,6 +176,60 @@ def test_callees_are_told_with_arguments_and_results(interpreter: Interpreter, s
 
 
 @PYTHONS
+def test_calls_are_told_in_all_forms(interpreter: Interpreter, tmp_path: Path) -> None:
+    script = tmp_path / "calls.py"
+    script.write_text(
+        "class Thing:\n"
+        "    def method(self, a, b=0): return a\n"
+        "    @classmethod\n"
+        "    def make(cls, a): return a\n"
+        "    @staticmethod\n"
+        "    def add(a, b): return a + b\n"
+        "    def __call__(self, a): return a\n"
+        "def plain(a, b=2, *more, c=3, **others): return a\n"
+        "def work(thing, args):\n"
+        "    plain(1)\n"
+        "    plain(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, c=11, d=12)\n"
+        "    plain(*args)\n"
+        "    thing.method(1, b=2)\n"
+        "    Thing.make(3)\n"
+        "    thing.add(1, plain(2))\n"
+        "    bound = thing.method; bound(9)\n"
+        "    len(args), str(4), args.count(1)\n"
+        "    plain(1 if args else 2, c=thing.add(1, 2))\n"
+        "work(Thing(), (1, 2))\n"
+    )
+    run = run_traced(interpreter.path, script, "work", tmp_path)
+    assert run.errors == ""
+    calls = [
+        [f"{call.function}({call.args}) -> {call.result}" for call in step.calls]
+        for step in run.picked.items
+        if isinstance(step, Step)
+    ]
+    if interpreter.version < (3, 12):
+        assert calls[1][0].startswith("plain(a=1, b=2, 3, 4, 5, 6, 7, 8")
+        assert calls[0] == ["plain(a=1) -> 1"]
+        assert calls[2] == ["plain(a=1, b=2) -> 1"]
+        assert calls[3] == ["Thing.method(a=1, b=2) -> 1"]
+    else:
+        assert calls[0] == ["plain(a=1, b=2, c=3, more=(), others={}) -> 1"]
+    assert [[call.partition("(")[0] for call in step] for step in calls] == [
+        ["plain"],
+        ["plain"],
+        ["plain"],
+        ["Thing.method"],
+        ["Thing.make"],
+        ["plain", "Thing.add"],
+        ["Thing.method"],
+        [],
+        ["Thing.add", "plain"],
+    ]
+    assert [call.rpartition("-> ")[2] for step in calls for call in step] == [
+        *["1", "1", "1", "1", "3", "2", "3", "9", "3", "1"]
+    ]
+
+
+@PYTHONS
 def test_a_class_is_called_by_its_name(interpreter: Interpreter, shop: Path) -> None:
     shop.write_text(SHOP + "\n\ndef make():\n    return Basket([1])\n\n\nmake()\n")
     run = trace(interpreter, shop, "make")

@@ -1,4 +1,3 @@
-# mypy: disable-error-code="arg-type,var-annotated,unused-ignore"
 """Texts, marks and whole values, without any code of the program."""
 
 from __future__ import annotations
@@ -7,21 +6,18 @@ import collections
 import datetime
 import decimal
 import enum
+import gc
 import hashlib
 import pathlib
 import pickle
+import weakref
 from typing import Any
 
 import pytest
 
-from holdfast.probe.traces.traced_values import (
-    is_cut,
-    is_same_content,
-    show,
-    take_content,
-    take_mark,
-)
+from holdfast.probe.traces.traced_values import is_cut, show, take_content
 from holdfast.probe.traces.value_changes import describe
+from holdfast.probe.traces.value_marks import is_same_content, take_mark
 
 
 class Point:
@@ -38,8 +34,8 @@ class Forbidden:
     def _refuse(self, *_args: Any) -> Any:
         raise AssertionError("code of the program runs")
 
-    __repr__ = __str__ = __eq__ = __hash__ = __len__ = __iter__ = _refuse  # type: ignore[assignment]
-    __bool__ = __getattr__ = __reduce_ex__ = _refuse  # type: ignore[assignment]
+    __repr__ = __str__ = __eq__ = __hash__ = __len__ = __iter__ = _refuse
+    __bool__ = __getattr__ = __reduce_ex__ = _refuse
 
 
 Pair = collections.namedtuple("Pair", "left right")
@@ -64,7 +60,7 @@ Colour = enum.Enum("Colour", "RED")
         (Pair(1, 2), "Pair(left=1, right=2)"),
         (Colour.RED, "Colour.RED"),
         (collections.deque([1]), "deque([1])"),
-        (collections.defaultdict(list, a=1), "defaultdict({'a': 1})"),
+        (collections.defaultdict(int, a=1), "defaultdict({'a': 1})"),
         (ValueError("bad", 1), "ValueError('bad', 1)"),
         (decimal.Decimal("1.5"), "Decimal('1.5')"),
         (datetime.date(2020, 1, 2), "datetime.date(2020, 1, 2)"),
@@ -157,3 +153,38 @@ def test_only_plain_values_are_kept_as_a_whole() -> None:
     assert pickle.loads(data) == {"a": [1, (2.5, None)]}
     for value in (Point(1, 2), [Forbidden()], {"x": len}, "x" * 70_000, Pair(1, 2)):
         assert take_content(value) is None
+
+
+def test_classes_are_not_kept_alive() -> None:
+    class Short:
+        __slots__ = ("__weakref__", "left")
+
+    class Plain:
+        pass
+
+    one, other = Short(), Plain()
+    one.left = 1  # type: ignore[attr-defined]
+    assert show([one, other]) == "[Short(left=1), Plain()]"
+    take_mark([one, other])
+    references: list[Any] = [weakref.ref(Short), weakref.ref(Plain)]
+    del one, other, Short, Plain
+    gc.collect()
+    assert [reference() for reference in references] == [None, None]
+
+
+def test_containers_that_hold_themselves_or_share_others_come_to_an_end() -> None:
+    ring: list[Any] = []
+    ring[:] = [ring, ring, None]
+    ladder: Any = []
+    for _ in range(60):
+        ladder = [ladder, ladder]
+    table: dict[str, Any] = {}
+    table["self"] = [table, (table,)]
+    holder = Point(ring, ladder)
+    for value in (ring, ladder, table, holder):
+        show(value)
+        assert take_mark(value) == take_mark(value)
+        assert take_content(value) is None
+    assert change(ring, lambda v: v.append(1)).startswith("v = [")
+    row = [0]
+    assert change([row, row], lambda v: v[0].append(1)) == "v[0] + [1], v[1] + [1]"

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from holdfast.core.collection_pause import without_collections
 from holdfast.core.line_mapping import LineMapping
 from holdfast.core.recorded_texts import mask_text
 from holdfast.model.run_recording import (
@@ -40,18 +41,20 @@ _RESULT = "return"
 
 def compare_runs(a: RunRecording, b: RunRecording, noise: Noise = frozenset()) -> RunDifference:
     """Where the runs differ first, and the first difference of each other kind after it."""
-    comparison = _Comparison(a, b, noise)
     chosen: dict[str, Parting] = {}
-    for parting in comparison.find(_MAX_PARTINGS):
-        chosen.setdefault(parting.kind, parting)
+    with without_collections():
+        comparison = _Comparison(a, b, noise)
+        for parting in comparison.find(_MAX_PARTINGS):
+            chosen.setdefault(parting.kind, parting)
     return RunDifference(list(chosen.values())[:_MAX_KINDS], comparison.list_remarks())
 
 
 def find_noise(run: RunRecording, again: RunRecording) -> Noise:
     """What differs between two runs of the same program on the same input."""
-    comparison = _Comparison(run, again, frozenset(), with_state=False)
-    for _ in comparison.find(_MAX_NOISE):
-        pass
+    with without_collections():
+        comparison = _Comparison(run, again, frozenset(), with_state=False)
+        for _ in comparison.find(_MAX_NOISE):
+            pass
     return frozenset(comparison.differing)
 
 

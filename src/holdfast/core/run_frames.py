@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from holdfast.core.collection_pause import without_collections
 from holdfast.core.run_steps import StepBuilder
 from holdfast.model.run_recording import RunFrame, RunRecording
 from holdfast.model.trace import Caller, FrameTrace, TracedValue
@@ -53,7 +54,8 @@ def build_frame_trace(run: RunRecording, number: int) -> FrameTrace:
     """One invocation from its arguments to its end. KeyError if there is none of this number."""
     frame = run.frames[number]
     code = frame.code
-    builder = StepBuilder(run, frame)
+    with without_collections():
+        items = StepBuilder(run, frame).build()
     is_raised = frame.outcome == "raised"
     lines = code.file.lines
     last = min(code.last, len(lines))
@@ -63,7 +65,7 @@ def build_frame_trace(run: RunRecording, number: int) -> FrameTrace:
         first_line=code.first,
         index=_find_index(run, frame),
         args={argument.name: TracedValue(argument.text) for argument in frame.args},
-        items=builder.build(),
+        items=items,
         source={n: lines[n - 1] for n in range(max(1, code.first), last + 1)},
         outcome=frame.outcome,
         result=None if frame.result is None else TracedValue(frame.result),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TypeAlias
 
+from holdfast.core.collection_pause import without_collections
 from holdfast.model.run_recording import (
     GivenArgument,
     GivenValue,
@@ -53,7 +54,8 @@ class RunIndex:
         self._item_texts: dict[str, dict[str, list[Source]]] = {}
         self._untaken: dict[int, dict[str, dict[int, list[RunEvent]]]] = {}
         self._other_ways: dict[tuple[int, int, int], list[RunEvent]] = {}
-        self._add_all()
+        with without_collections():
+            self._add_all()
 
     def _add_all(self) -> None:
         ended: list[tuple[int, str, Source]] = []

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from typing import Any
 
+from holdfast.core.collection_pause import without_collections
 from holdfast.model.run_recording import (
     GivenArgument,
     GivenValue,
@@ -19,6 +21,7 @@ from holdfast.model.run_recording import (
     StatementPlace,
 )
 
+_CHUNK = 1000  # lines that are decoded at once
 _NO_FILE = RecordedFile(0, "?")
 _NO_CODE = RecordedCode(0, _NO_FILE, "?", "?", 0, 0)
 _make_write: Callable[[Iterable[Any]], PlaceWrite] = PlaceWrite._make
@@ -27,13 +30,29 @@ _make_write: Callable[[Iterable[Any]], PlaceWrite] = PlaceWrite._make
 def read_run(lines: Iterable[bytes]) -> RunRecording:
     """The recording that the lines are. A torn line, or one that is not known, is passed over."""
     reader = _Reader()
-    decode = json.loads
-    for line in lines:
-        try:
-            reader.add(decode(line))
-        except (ValueError, TypeError, LookupError, AttributeError):
-            reader.torn += 1
-    return reader.finish()
+    waiting = iter(lines)
+    with without_collections():
+        while chunk := list(islice(waiting, _CHUNK)):
+            reader.add_all(_decode(chunk))
+        return reader.finish()
+
+
+def _decode(lines: Sequence[bytes]) -> list[Any]:
+    """The values of the lines, None for one that is torn. Many at once take half the time."""
+    try:
+        values: list[Any] = json.loads(b"[%b]" % b",".join(lines))
+        if len(values) == len(lines):
+            return values
+    except ValueError:
+        pass
+    return [_decode_line(line) for line in lines]
+
+
+def _decode_line(line: bytes) -> Any:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
 
 
 class _Reader:
@@ -43,7 +62,14 @@ class _Reader:
         self._ends: list[list[Any]] = []
         self._given: list[list[Any]] = []
 
-    def add(self, line: Any) -> None:
+    def add_all(self, values: Iterable[Any]) -> None:
+        for value in values:
+            try:
+                self._add(value)
+            except (ValueError, TypeError, LookupError, AttributeError):
+                self.torn += 1
+
+    def _add(self, line: Any) -> None:
         if isinstance(line, dict):
             self._add_lasting(line)
         elif line[0] == "e":

@@ -7,23 +7,24 @@ belongs to, so that what remains still finds its place.
 
 from __future__ import annotations
 
-import array
-import base64
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.core.loop_rounds import find_span, find_unusual, list_rows
+from holdfast.core.trace_tree import (
+    CollectedLoop,
+    CollectedRound,
+    CollectedStep,
+    TracedCode,
+    TreeBuilder,
+    read_chunk,
+)
 from holdfast.model.trace import (
     CalleeCall,
     Caller,
     Change,
     FrameTrace,
-    Iteration,
-    LoopRows,
-    LoopRun,
-    Step,
     TracedValue,
 )
 
@@ -91,36 +92,13 @@ def _parse(line: bytes) -> Any:
 # -- reading ---------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Code:
-    """What is known of a function."""
-
-    function: str = ""
-    file: str = ""
-    first_line: int = 0
-    source: dict[int, str] = field(default_factory=dict)
-    tests: dict[int, tuple[int, int]] = field(default_factory=dict)
-    leaders: frozenset[int] = frozenset()
-
-    def is_taken(self, line: int, next_line: int, is_raised: bool) -> bool | None:
-        """Whether a test led into what it decides on, by the line after it."""
-        body = self.tests.get(line)
-        if body is None or is_raised:
-            return None
-        return body[0] <= next_line <= body[1]
-
-    def find_entry(self, loop_line: int) -> int:
-        """The first line of a loop's body, which each round enters."""
-        return self.tests.get(loop_line, (0, 0))[0]
-
-
 class _Reader:
     """Takes the lines one by one, and gives each to its frame."""
 
     def __init__(self) -> None:
         self.frames: dict[int, _FrameBuilder] = {}
         self.is_full = False
-        self._codes: dict[int, _Code] = {}
+        self._codes: dict[int, TracedCode] = {}
         self._picked: int | None = None
 
     def read(self, line: Any) -> None:
@@ -140,7 +118,7 @@ class _Reader:
         elif "code" in line and "frame" not in line:
             self._codes[line["code"]] = _read_code(line)
         elif "frame" in line:
-            code = self._codes.get(line["code"], _Code())
+            code = self._codes.get(line["code"], TracedCode())
             is_picked = line["index"] == self._picked
             self.frames[line["frame"]] = _FrameBuilder(code, line, is_picked)
         elif "picked" in line:
@@ -151,8 +129,8 @@ class _Reader:
             self.frames[line["end"] if "end" in line else line["left"]].end(line)
 
 
-def _read_code(line: dict[str, Any]) -> _Code:
-    return _Code(
+def _read_code(line: dict[str, Any]) -> TracedCode:
+    return TracedCode(
         function=line["function"],
         file=line["file"],
         first_line=line["first_line"],
@@ -165,52 +143,17 @@ def _read_code(line: dict[str, Any]) -> _Code:
 # -- building --------------------------------------------------------------------------------------
 
 
-@dataclass
-class _Round:
-    number: int
-    items: list[_Step | _Loop] = field(default_factory=list)
-
-
-@dataclass
-class _Step:
-    line: int
-    next_line: int
-    changes: list[Change]
-    calls: list[CalleeCall]
-    more: dict[str, Any]
-
-
-@dataclass
-class _Chunk:
-    """Rows of consecutive rounds."""
-
-    first: int
-    columns: dict[str, list[str]]
-    paths: list[tuple[int, ...]]
-
-
-@dataclass
-class _Loop:
-    line: int
-    rounds: dict[int, _Round] = field(default_factory=dict)
-    before: dict[str, str] = field(default_factory=dict)
-    after: dict[str, str] = field(default_factory=dict)
-    iterations: int | None = None
-    chunks: list[_Chunk] = field(default_factory=list)
-    paths: list[tuple[tuple[int, ...], int, int]] = field(default_factory=list)
-
-
 class _FrameBuilder:
     """Collects the lines of one frame, and makes its trace of them."""
 
-    def __init__(self, code: _Code, facts: dict[str, Any], is_picked: bool) -> None:
+    def __init__(self, code: TracedCode, facts: dict[str, Any], is_picked: bool) -> None:
         self.index = int(facts["index"])
         self.is_picked = is_picked
         self._code = code
         self._facts = facts
         self._end: dict[str, Any] = {}
-        self._root = _Round(0)
-        self._last: _Step | None = None
+        self._root = CollectedRound(0)
+        self._last: CollectedStep | None = None
 
     def read(self, line: list[Any]) -> None:
         kind = line[0]
@@ -223,7 +166,7 @@ class _FrameBuilder:
             if kind == "b":
                 loop.before = line[4]
             elif kind == "r":
-                loop.chunks.append(_read_chunk(line))
+                loop.chunks.append(read_chunk(line))
             else:
                 loop.iterations, loop.after = line[4], line[5]
                 loop.paths = [(tuple(path), times, first) for path, times, first in line[6]]
@@ -231,25 +174,25 @@ class _FrameBuilder:
     def end(self, line: dict[str, Any]) -> None:
         self._end = line
 
-    def _find_round(self, path: Sequence[int]) -> _Round:
+    def _find_round(self, path: Sequence[int]) -> CollectedRound:
         found = self._root
         for loop_line, number in zip(path[::2], path[1::2], strict=True):
             loop = self._find_loop(found, loop_line)
-            found = loop.rounds.setdefault(number, _Round(number))
+            found = loop.rounds.setdefault(number, CollectedRound(number))
         return found
 
     @staticmethod
-    def _find_loop(within: _Round, line: int) -> _Loop:
+    def _find_loop(within: CollectedRound, line: int) -> CollectedLoop:
         for item in reversed(within.items):
-            if isinstance(item, _Loop) and item.line == line:
+            if isinstance(item, CollectedLoop) and item.line == line:
                 return item
-        loop = _Loop(line)
+        loop = CollectedLoop(line)
         within.items.append(loop)
         return loop
 
     def _add_step(self, line: list[Any]) -> None:
         more = line[7] if len(line) > 7 else {}
-        step = _Step(line[3], line[4], [_read_change(c) for c in line[5]], [], more)
+        step = CollectedStep(line[3], line[4], [_read_change(c) for c in line[5]], [], more)
         step.calls = [_read_call(call) for call in line[6]]
         self._find_round(line[2]).items.append(step)
         self._last = step
@@ -268,7 +211,7 @@ class _FrameBuilder:
         args = {name: TracedValue(text, *cid) for name, text, *cid in facts["args"]}
         outcome = end.get("outcome", "running")
         values = {name: value.text for name, value in args.items()}
-        tree = _TreeBuilder(code, is_full, outcome)
+        tree = TreeBuilder(code, is_full, outcome)
         return FrameTrace(
             function=code.function,
             file=code.file,
@@ -318,193 +261,3 @@ def _list_frame_remarks(end: Mapping[str, Any]) -> list[str]:
         names = ", ".join(end["large"])
         remarks.append(f"too large to compare after every statement: {names}")
     return remarks
-
-
-class _TreeBuilder:
-    """Turns what was collected into steps and loops, in order."""
-
-    def __init__(self, code: _Code, is_full: bool, outcome: str) -> None:
-        self._code = code
-        self._is_full = is_full
-        self._outcome = outcome
-
-    def build_items(
-        self, items: Sequence[_Step | _Loop], values: dict[str, str], is_last: bool = False
-    ) -> list[Step | LoopRun]:
-        """`values` are the variables, and are changed. `is_last`: the frame ends here."""
-        built: list[Step | LoopRun] = []
-        for item in items:
-            if isinstance(item, _Step):
-                built.append(self._build_step(item))
-                _apply(item.changes, values)
-            else:
-                built += self._build_loop(item, values, is_last and item is items[-1])
-        return built
-
-    def _build_step(self, step: _Step) -> Step:
-        more = step.more
-        return Step(
-            line=step.line,
-            changes=step.changes,
-            calls=step.calls,
-            calls_left_out=more.get("left_out", 0),
-            taken=self._code.is_taken(step.line, step.next_line, "raised" in more),
-            raised=more.get("raised"),
-            yielded=more.get("yielded"),
-        )
-
-    def _build_loop(
-        self, loop: _Loop, values: dict[str, str], is_last: bool
-    ) -> list[Step | LoopRun]:
-        rows = _join_chunks(loop)
-        last_row = rows.first + len(rows.paths) - 1 if rows is not None else 0
-        count = loop.iterations
-        if count is None:
-            count = max([*loop.rounds, last_row], default=0)
-        names = _list_names(loop)
-        kept, seen = [], set[tuple[int, ...]]()
-        for number in sorted(loop.rounds):
-            if number <= count:
-                kept.append(self._build_round(loop, loop.rounds[number], values, names, seen))
-        if kept and is_last and rows is None and self._outcome != "running":
-            kept[-1] = _remark(kept[-1], f"left by {self._outcome.replace('ed', '')}")
-        values.update(loop.after)
-        run = LoopRun(
-            line=loop.line,
-            iterations=count,
-            kept=kept,
-            rows=rows,
-            before=loop.before,
-            after=loop.after or {name: values[name] for name in names if name in values},
-            paths=_count_paths(kept, rows, loop),
-            forgotten=max(0, count - len(kept) - (len(rows.paths) if rows is not None else 0)),
-        )
-        return [run, *self._build_last_test(loop, count, values)]
-
-    def _build_last_test(
-        self, loop: _Loop, count: int, values: dict[str, str]
-    ) -> list[Step | LoopRun]:
-        """The test that ended the loop is a statement of its own where all of them are wanted."""
-        rounds = [loop.rounds[number] for number in sorted(loop.rounds) if number > count]
-        if not self._is_full:
-            return []
-        return [item for each in rounds for item in self.build_items(each.items, values)]
-
-    def _build_round(
-        self,
-        loop: _Loop,
-        found: _Round,
-        values: dict[str, str],
-        names: Sequence[str],
-        seen: set[tuple[int, ...]],
-    ) -> Iteration:
-        steps = self.build_items(found.items, values)
-        entry = self._code.find_entry(loop.line)
-        lines = [line for line in _list_lines(steps) if line in self._code.leaders]
-        path = tuple(line for line in dict.fromkeys(lines) if line != entry)
-        is_new = bool(seen) and path not in seen
-        seen.add(path)
-        return Iteration(
-            number=found.number,
-            steps=steps,
-            values={name: values[name] for name in names if name in values},
-            path=path,
-            remark="new path" if is_new else "",
-        )
-
-
-def _remark(one: Iteration, remark: str) -> Iteration:
-    words = f"{one.remark}, {remark}" if one.remark else remark
-    return Iteration(one.number, one.steps, one.values, one.path, words)
-
-
-def _apply(changes: Sequence[Change], values: dict[str, str]) -> None:
-    for change in changes:
-        if change.value is None:
-            values.pop(change.name, None)
-        else:
-            values[change.name] = change.value.text
-
-
-def _list_names(loop: _Loop) -> list[str]:
-    """The variables that a loop changes."""
-    names: dict[str, None] = {}
-    for chunk in loop.chunks:
-        names.update(dict.fromkeys(chunk.columns))
-    waiting: list[_Loop] = [loop]
-    while waiting:
-        for found in waiting.pop().rounds.values():
-            for item in found.items:
-                if isinstance(item, _Loop):
-                    waiting.append(item)
-                else:
-                    names.update((c.name, None) for c in item.changes if c.how != "same")
-    return list(names)
-
-
-def _list_lines(items: Sequence[Step | LoopRun]) -> Iterator[int]:
-    for item in items:
-        if isinstance(item, Step):
-            yield item.line
-        else:
-            for one in item.kept:
-                yield from _list_lines(one.steps)
-            if item.rows is not None:
-                for path in item.rows.paths:
-                    yield from path
-
-
-# -- rows ------------------------------------------------------------------------------------------
-
-
-def _read_chunk(line: list[Any]) -> _Chunk:
-    cells = line[5]
-    if isinstance(cells, list):  # integers, row by row
-        names, width, packed = cells
-        numbers = _read_column(packed)
-        columns = {name: numbers[place::width] for place, name in enumerate(names)}
-    else:
-        columns = {name: _read_column(column) for name, column in cells.items()}
-    paths = [tuple(line[7][number]) for number, times in line[6] for _ in range(times)]
-    return _Chunk(line[4], columns, paths)
-
-
-def _read_column(cells: str | list[Any]) -> list[str]:
-    if isinstance(cells, str):
-        numbers = array.array(cells[0], base64.b64decode(cells[1:]))
-        return [repr(number) for number in numbers]
-    return [_show_cell(cell) for cell in cells]
-
-
-def _show_cell(cell: Any) -> str:
-    if isinstance(cell, list):
-        return str(cell[0]) if cell else ""
-    return repr(cell)
-
-
-def _join_chunks(loop: _Loop) -> LoopRows | None:
-    """The rows of a loop; the oldest may be gone."""
-    if not loop.chunks:
-        return None
-    chunks = sorted(loop.chunks, key=lambda chunk: chunk.first)
-    columns: dict[str, list[str]] = {name: [] for name in chunks[-1].columns}
-    paths: list[tuple[int, ...]] = []
-    for chunk in chunks:
-        for name, column in columns.items():
-            column += chunk.columns[name]
-        paths += chunk.paths
-    return LoopRows(chunks[0].first, columns, paths)
-
-
-def _count_paths(
-    kept: Sequence[Iteration], rows: LoopRows | None, loop: _Loop
-) -> list[tuple[Sequence[int], int, int]]:
-    counts: dict[tuple[int, ...], list[int]] = {}
-    for one in kept:
-        counts.setdefault(tuple(one.path), [0, one.number])[0] += 1
-    totals = loop.paths
-    if not totals and rows is not None:
-        totals = [(tuple(path), 1, rows.first + i) for i, path in enumerate(rows.paths)]
-    for path, times, first in totals:
-        counts.setdefault(path, [0, first])[0] += times
-    return [(path, times, first) for path, (times, first) in counts.items()]

@@ -9,10 +9,9 @@ from __future__ import annotations
 import types
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from .. import introspection
 from .frame_names import UNKNOWN, FrameNames
 from .place_facts import CallFact, PlaceFact
-from .place_lookup import list_method
+from .place_lookup import find_member, list_method
 from .run_events import CodePlan
 
 Arguments = Dict[str, Optional[Tuple[PlaceFact, ...]]]
@@ -55,13 +54,13 @@ def _match(call: CallFact, plan: CodePlan, names: FrameNames) -> Optional[FoundC
         if _code_of(callee) is not code:
             return None
         return FoundCall(call, _is_bound(call, names))
-    method = introspection.find_in_mro(type(callee), "__call__")[1]
+    method = find_member(type(callee), "__call__")[1]
     return FoundCall(call, True) if _code_of(method) is code else None
 
 
 def _creates_with(cls: Any, code: Any) -> bool:
     for name in _CREATION:
-        if _code_of(introspection.find_in_mro(cls, name)[1]) is code:
+        if _code_of(find_member(cls, name)[1]) is code:
             return True
     return False
 

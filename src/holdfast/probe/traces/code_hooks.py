@@ -13,9 +13,10 @@ from typing import Any, Callable, Dict, List, Optional, Set, Tuple
 
 from ..function_names import strip_locals
 from . import loader_hooks, trace_errors, tracer_filter
+from .call_sites import CallSite
 from .called_functions import describe_call
 from .code_plan import CodePlan
-from .code_rewriter import CallSite, CannotRewrite, Hooks, Switches, is_rewritten, rewrite
+from .code_rewriter import CannotRewrite, Hooks, Switches, is_rewritten, rewrite
 from .debugger_calls import is_debuggers_call
 from .frame_recorder import FrameRecorder
 from .function_choice import ChosenFunction, FunctionChoice
@@ -248,7 +249,8 @@ class CodeHooks:
                     self._begin_call(recorder, site, below, args)
                 except BaseException as error:
                     recover(error, lambda: None)
-            return args[::-1]  # they are put back on the stack from the last to the first
+            # They are put back on the stack from the last to the first.
+            return args[::-1] if type(args) is tuple else None
 
         def result(value: Any) -> None:
             recorder = recorders.get(id(_getframe(1)))
@@ -292,6 +294,7 @@ class CodeHooks:
     def _begin_call(
         self, recorder: FrameRecorder, site: CallSite, below: Any, args: Tuple[Any, ...]
     ) -> None:
-        described = describe_call(below, site.method, args, site.keywords)
+        known = args if type(args) is tuple else ()  # of `f(*args)`, which may be any iterable
+        described = describe_call(below, site.method, known, site.keywords)
         if described is not None:
             recorder.begin_call(*described)

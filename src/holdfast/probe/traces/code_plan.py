@@ -9,16 +9,12 @@ from __future__ import annotations
 
 import ast
 import dis
-import importlib.util
-import linecache
-import os
 import sys
-import tokenize
-import zipimport
 from typing import Any, Dict, FrozenSet, Iterator, List, Optional, Set, Tuple
 
 from . import frame_locals
 from .frame_locals import LocalNames
+from .function_source import find_function, first_line, parse_source, read_source
 
 NOTHING, OPERANDS, ANYTHING = 0, 1, 2  # what a statement may change in place
 
@@ -56,7 +52,7 @@ _OF_OPERANDS = frozenset(
     "FORMAT_SIMPLE BUILD_STRING CONVERT_VALUE UNPACK_SEQUENCE".split()
 )
 _MAX_COLUMNS = 12
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _LOOPS = (ast.While, ast.For, ast.AsyncFor)
 _YIELD = 1  # in the argument of RESUME: after a `yield`, and not after `await` or `yield from`
 
@@ -290,7 +286,7 @@ class _SourceReader:
 
     def _read_statement(self, node: Any) -> None:
         plan = self.plan
-        first = _first_line(node)
+        first = first_line(node)
         self._claim(first, _find_header_end(node))
         facts = plan.statements.get(first) or plan.statements.get(node.lineno)
         if facts is not None:
@@ -307,41 +303,35 @@ class _SourceReader:
         blocks: List[List[Any]] = []
         if isinstance(node, (ast.If, *_LOOPS)):
             blocks = [node.body, node.orelse]
-            if _first_line(node.body[0]) > node.lineno:
-                plan.tests[node.lineno] = (_first_line(node.body[0]), _last_line(node.body))
+            if first_line(node.body[0]) > node.lineno:
+                plan.tests[node.lineno] = (first_line(node.body[0]), _last_line(node.body))
         elif isinstance(node, ast.Try) or type(node).__name__ == "TryStar":
             self._read_handlers(node)
             blocks = [handler.body for handler in node.handlers]
         elif type(node).__name__ == "Match":
             blocks = [case.body for case in node.cases]
             for case in node.cases:
-                body = _first_line(case.body[0])
+                body = first_line(case.body[0])
                 self._claim(case.pattern.lineno, max(case.pattern.lineno, body - 1))
                 if body > case.pattern.lineno:
                     plan.tests[case.pattern.lineno] = (body, _last_line(case.body))
-        plan.leaders.update(_first_line(block[0]) for block in blocks if block)
+        plan.leaders.update(first_line(block[0]) for block in blocks if block)
 
     def _read_handlers(self, node: Any) -> None:
         plan = self.plan
         for handler in node.handlers:
-            body = _first_line(handler.body[0])
+            body = first_line(handler.body[0])
             self._claim(handler.lineno, max(handler.lineno, body - 1))
             plan.handlers.add(handler.lineno)
         if node.finalbody:
-            plan.handlers.add(_first_line(node.finalbody[0]))
+            plan.handlers.add(first_line(node.finalbody[0]))
 
     def _add_loop(self, node: Any) -> None:
         is_endless = isinstance(node, ast.While) and isinstance(node.test, ast.Constant)
-        boundary = _first_line(node.body[0]) if is_endless else node.lineno
+        boundary = first_line(node.body[0]) if is_endless else node.lineno
         is_for = not isinstance(node, ast.While)
-        entry = _first_line(node.body[0])
+        entry = first_line(node.body[0])
         self.plan.loops.append(Loop(node.lineno, boundary, entry, _last_line(node.body), is_for))
-
-
-def _first_line(node: Any) -> int:
-    """Where a statement begins: a function or class with its decorators."""
-    lines = [node.lineno, *(each.lineno for each in getattr(node, "decorator_list", ()))]
-    return int(min(lines))
 
 
 def _last_line(body: List[Any]) -> int:
@@ -354,7 +344,7 @@ def _find_header_end(node: Any) -> int:
         return int(node.subject.end_lineno)
     body = getattr(node, "body", None)
     if isinstance(body, list) and body and isinstance(body[0], ast.stmt):
-        return int(max(node.lineno, _first_line(body[0]) - 1))
+        return int(max(node.lineno, first_line(body[0]) - 1))
     return int(node.end_lineno or node.lineno)
 
 
@@ -363,84 +353,11 @@ def _list_statements(node: Any) -> Iterator[Any]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):
             yield child
-            if isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
+            if isinstance(child, _SCOPES):
                 continue
             yield from _list_statements(child)
         elif isinstance(child, ast.ExceptHandler) or type(child).__name__ == "match_case":
             yield from _list_statements(child)
-
-
-# -- source ---------------------------------------------------------------------------------------
-
-_PARSED: Dict[int, Tuple[List[str], Any]] = {}  # the last one, by the id of its lines
-
-
-def parse_source(lines: List[str]) -> Any:
-    known = _PARSED.get(id(lines))
-    if known is not None and known[0] is lines:
-        return known[1]
-    try:
-        tree = ast.parse("".join(lines))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    _PARSED.clear()
-    _PARSED[id(lines)] = (lines, tree)
-    return tree
-
-
-def find_function(tree: Any, code: Any) -> Any:
-    """The node that a code object was compiled from."""
-    if tree is None or code.co_name == "<module>":
-        return tree
-    found: Any = None
-    for node in ast.walk(tree):
-        if isinstance(node, _FUNCTIONS) and node.name == code.co_name:
-            if _first_line(node) <= code.co_firstlineno <= node.lineno:
-                found = node
-        elif isinstance(node, ast.ClassDef) and node.name == code.co_name:
-            if _first_line(node) <= code.co_firstlineno <= node.lineno:
-                found = node
-        elif isinstance(node, ast.Lambda) and code.co_name == "<lambda>":
-            if node.lineno <= code.co_firstlineno <= (node.end_lineno or node.lineno):
-                found = found or node
-    return found
-
-
-_SOURCES: Dict[str, List[str]] = {}
-
-
-def read_source(code: Any) -> List[str]:
-    """The lines of a code object's file; nothing is left in `linecache`."""
-    file = code.co_filename
-    lines = _SOURCES.get(file)
-    if lines is None:
-        lines = _SOURCES[file] = _read_file(file)
-    return lines
-
-
-def _read_file(file: str) -> List[str]:
-    entry = linecache.cache.get(file)
-    if entry is not None and len(entry) > 2:  # such as of a cell of a notebook, or a doctest
-        return [str(line) for line in entry[2]]
-    try:
-        with tokenize.open(file) as opened:
-            return opened.readlines()
-    except (OSError, SyntaxError, ValueError):
-        return _read_archive(file)
-
-
-def _read_archive(file: str) -> List[str]:
-    """The source of a module in a zip file."""
-    archive = os.path.dirname(file)
-    while archive and not os.path.exists(archive) and archive != os.path.dirname(archive):
-        archive = os.path.dirname(archive)
-    if not os.path.isfile(archive):
-        return []
-    try:
-        text = importlib.util.decode_source(zipimport.zipimporter(archive).get_data(file))
-    except (OSError, ImportError, SyntaxError, ValueError):
-        return []
-    return text.splitlines(keepends=True)
 
 
 def find_yields(code: Any) -> FrozenSet[int]:

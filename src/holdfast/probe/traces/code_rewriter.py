@@ -13,25 +13,16 @@ Names, lines, defaults, closures and tracebacks stay as they are.
 from __future__ import annotations
 
 import dis
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
 
+from .call_sites import CallSite, find_call_sites
 from .code_assembly import VERSION, Handler, Instruction, Position, assemble, disassemble
+from .line_starts import BLOCKS, IS_311, FirstOffsets, LineStarts, list_firsts
 
 _OPS = dis.opmap
-_IS_311 = VERSION >= (3, 11)
 _GENERATOR_FLAGS = 0x2A0
 _MAX_BLOCKS = 19  # nested ones before 3.11; the interpreter has room for 20
 _MAX_ARGUMENTS = 8  # of a call that are looked at
-_NEVER_FALLS = frozenset(
-    _OPS.get(name)
-    for name in (
-        "RETURN_VALUE RAISE_VARARGS RERAISE JUMP_FORWARD JUMP_ABSOLUTE JUMP_BACKWARD "
-        "JUMP_BACKWARD_NO_INTERRUPT"
-    ).split()
-) - {None}
-_CALLS = frozenset(_OPS.get(n) for n in "CALL_FUNCTION CALL_METHOD CALL_FUNCTION_KW".split())
-_BLOCKS = frozenset(_OPS.get(n) for n in "SETUP_FINALLY SETUP_WITH SETUP_ASYNC_WITH".split())
-_AWAIT_AGAIN = _OPS.get("JUMP_BACKWARD_NO_INTERRUPT")  # the same `await` goes on
 _YIELD = 1  # in the argument of RESUME: after a `yield`
 
 
@@ -45,16 +36,6 @@ class Switch(list):  # type: ignore[type-arg]
 
     def set(self, is_on: bool) -> None:
         self[:] = (True,) if is_on else ()
-
-
-class CallSite:
-    """What is known of a call before it is made."""
-
-    __slots__ = ("keywords", "method")
-
-    def __init__(self, method: Optional[str], keywords: Tuple[str, ...]) -> None:
-        self.method = method  # the name of the attribute that is called
-        self.keywords = keywords
 
 
 class Hooks(NamedTuple):
@@ -117,7 +98,7 @@ class _Rewriter:
         count = _count_prologue(self.code, plain)
         prologue, plain = plain[:count], plain[count:]
         hooked = hooked[count:]
-        if not _IS_311 and sum(one.op in _BLOCKS for one in hooked) >= _MAX_BLOCKS:
+        if not IS_311 and sum(one.op in BLOCKS for one in hooked) >= _MAX_BLOCKS:
             raise CannotRewrite("there are too many nested blocks")
         end = self._build_end(hooked)
         self._add_hooks(hooked, end[0])
@@ -129,7 +110,7 @@ class _Rewriter:
         body += plain
         made = assemble(self.code, body, tuple(self.consts), self.more_stack)
         if VERSION == (3, 9):
-            self._first_offsets.update(one.offset for one in _list_firsts(hooked))
+            self._first_offsets.update(one.offset for one in list_firsts(hooked))
         return made, self.switches
 
     # -- parts ------------------------------------------------------------------------------------
@@ -151,19 +132,19 @@ class _Rewriter:
 
     def _call(self, hook: Any, position: Position, *values: Any) -> List[Instruction]:
         """`hook(*values)`; the result stays on the stack."""
-        made = [self._make("PUSH_NULL", 0, position)] if _IS_311 else []
+        made = [self._make("PUSH_NULL", 0, position)] if IS_311 else []
         made += [self._load(hook, position)]
         made += [self._load(value, position) for value in values]
         return made + self._finish_call(len(values), position)
 
     def _finish_call(self, count: int, position: Position) -> List[Instruction]:
-        if _IS_311:
+        if IS_311:
             return [self._make("PRECALL", count, position), self._make("CALL", count, position)]
         return [self._make("CALL_FUNCTION", count, position)]
 
     def _call_with_top(self, hook: Any, position: Position) -> List[Instruction]:
         """`hook(value)` of the value on top of the stack, which stays there."""
-        if _IS_311:
+        if IS_311:
             made = [self._make("PUSH_NULL", 0, position), self._load(hook, position)]
             made.append(self._make("COPY", 3, position))
         else:
@@ -172,7 +153,7 @@ class _Rewriter:
         return [*made, *self._finish_call(1, position), self._make("POP_TOP", 0, position)]
 
     def _jump_if_false(self, position: Position, target: Instruction) -> Instruction:
-        name = "POP_JUMP_FORWARD_IF_FALSE" if _IS_311 else "POP_JUMP_IF_FALSE"
+        name = "POP_JUMP_FORWARD_IF_FALSE" if IS_311 else "POP_JUMP_IF_FALSE"
         return self._make(name, 0, position, target)
 
     def _build_beginning(
@@ -181,13 +162,13 @@ class _Rewriter:
         made = [self._load(self.switches.armed, position), self._jump_if_false(position, plain)]
         made += self._call(self.hooks.enter, position)
         made.append(self._jump_if_false(position, plain))
-        if not _IS_311:
+        if not IS_311:
             made.append(self._make("SETUP_FINALLY", 0, position, handler))
         return made
 
     def _build_end(self, hooked: List[Instruction]) -> List[Instruction]:
         """What runs when an exception leaves the function: it tells, and raises it again."""
-        if _IS_311:
+        if IS_311:
             position: Position = (None,) * 4  # so that other tracers see no line
             made = [self._make("PUSH_EXC_INFO", 0, position)]
         else:
@@ -195,7 +176,7 @@ class _Rewriter:
             made = [self._make("NOP", 0, position)]
         made += self._call(self.hooks.raised, position)
         made.append(self._make("POP_TOP", 0, position))
-        if _IS_311:  # on the stack: the place, the exception before, this one
+        if IS_311:  # on the stack: the place, the exception before, this one
             made += [self._make("SWAP", 2, position), self._make("POP_EXCEPT", 0, position)]
             return [*made, self._make("RERAISE", 1, position)]
         return [*made, self._make("RERAISE", 1 if VERSION == (3, 10) else 0, position)]
@@ -204,11 +185,13 @@ class _Rewriter:
 
     def _add_hooks(self, hooked: List[Instruction], around: Instruction) -> None:
         lines = LineStarts(hooked)
-        sites = _find_call_sites(self.code, hooked)
+        sites = find_call_sites(self.code, hooked)
         for index, instruction in enumerate(hooked):
             before = self._build_line_hooks(instruction, lines)
             if instruction in sites.begins:
                 before += self._build_call_hook(instruction, *sites.begins[instruction])
+            if instruction in sites.stars:
+                before += self._build_star_hook(instruction, sites.stars[instruction])
             before += self._build_value_hooks(hooked, index)
             after: List[Instruction] = []
             if instruction in sites.ends:
@@ -233,7 +216,7 @@ class _Rewriter:
             handler = instruction.handler
             if handler is not None:
                 instruction.handler = handler._replace(target=self._begins[handler.target])
-            elif _IS_311:
+            elif IS_311:
                 instruction.handler = Handler(around, 0, True)
 
     def _build_line_hooks(self, instruction: Instruction, lines: LineStarts) -> List[Instruction]:
@@ -283,7 +266,7 @@ class _Rewriter:
         instruction = hooked[index]
         if instruction.op == _OPS["RETURN_VALUE"]:
             made = self._call_with_top(self.hooks.returned, instruction.position)
-            if not _IS_311:
+            if not IS_311:
                 made.append(self._make("POP_BLOCK", 0, instruction.position))
             return made
         if _is_yield(hooked, index):
@@ -297,8 +280,10 @@ class _Rewriter:
     ) -> List[Instruction]:
         """Tell of a call, with its arguments on the stack. Below them is what is called."""
         position = instruction.position
-        if _IS_311:
+        if IS_311:
             shown = min(count, _MAX_ARGUMENTS)
+            positional = count - len(site.keywords)
+            site = CallSite(site.method, site.keywords[: max(0, shown - positional)])
             made = [self._make("PUSH_NULL", 0, position), self._load(self.hooks.call, position)]
             made.append(self._load(site, position))
             made += [self._make("COPY", count + 4, position) for _ in range(shown + 1)]
@@ -319,135 +304,21 @@ class _Rewriter:
             ]
         return self._guard_by(self.switches.calls, made, position)
 
-
-class FirstOffsets(Set[int]):
-    """A constant of a code object, as hashable as others must be."""
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-
-def _list_firsts(body: List[Instruction]) -> Iterator[Instruction]:
-    """The first instruction of each line, and all of the first line."""
-    before: Optional[int] = None
-    is_first_line = True
-    for instruction in body:
-        is_first_line &= before is None or instruction.line == before
-        if is_first_line or instruction.line != before:
-            yield instruction
-        before = instruction.line
-
-
-class LineStarts:
-    """Where a line begins for whoever comes there, as `sys.settrace` tells it."""
-
-    def __init__(self, body: List[Instruction]) -> None:
-        self.starts: Set[Instruction] = set()
-        """A line begins for whoever falls in here from the instruction before."""
-        self.arrivals: Set[Instruction] = set()
-        """In the middle of a line that begins for some who jump here."""
-        self.told_jumps: Set[Instruction] = set()
-        """Jumps that begin a line where they lead to."""
-        self.handlers: Set[Instruction] = set()
-        """An exception leads here."""
-        self._find_starts(body)
-        self._find_handlers(body)
-        order = {instruction: index for index, instruction in enumerate(body)}
-        for jump in body:
-            if jump.target is not None and jump.op not in _BLOCKS:
-                self._add_jump(jump, jump.target, order[jump.target] <= order[jump])
-
-    def _find_starts(self, body: List[Instruction]) -> None:
-        before: Optional[Instruction] = None
-        for instruction in body:
-            # 3.9 goes by the table of lines alone, later ones by what ran before.
-            falls = before is None or before.op not in _NEVER_FALLS or VERSION == (3, 9)
-            if falls and (before is None or before.line != instruction.line):
-                self.starts.add(instruction)
-            before = instruction
-
-    def _add_jump(self, jump: Instruction, target: Instruction, is_back: bool) -> None:
-        if is_back:
-            is_told = jump.op != _AWAIT_AGAIN
-        elif VERSION == (3, 9):
-            is_told = target in self.starts
+    def _build_star_hook(self, instruction: Instruction, site: CallSite) -> List[Instruction]:
+        """Tell of a call as `f(*args)`; with `**kwargs` before 3.11 only that it is made."""
+        position, has_keywords = instruction.position, instruction.arg & 1
+        hook = self._load(self.hooks.call_tuple, position)
+        if IS_311:
+            made = [self._make("PUSH_NULL", 0, position), hook]
+            made += [self._make("COPY", 4 + has_keywords, position) for _ in range(2)]
+        elif has_keywords:
+            return []
         else:
-            is_told = target.line != jump.line
-        if is_told:
-            self.told_jumps.add(jump)
-            if target not in self.starts:
-                self.arrivals.add(target)
-
-    def _find_handlers(self, body: List[Instruction]) -> None:
-        if not _IS_311:
-            found = [one.target for one in body if one.op in _BLOCKS]
-            self.handlers = {target for target in found if target is not None}
-            return
-        # A handler begins with PUSH_EXC_INFO; only then is the exception the current one.
-        targets = {one.handler.target for one in body if one.handler is not None}
-        for handler, following in zip(body, body[1:]):
-            if handler in targets:
-                self.starts.discard(handler)
-                if following.line == handler.line:
-                    self.handlers.add(following)
-
-
-class _CallSites:
-    def __init__(self) -> None:
-        self.begins: Dict[Instruction, Tuple[CallSite, int]] = {}
-        """By the instruction before which the arguments are on the stack."""
-        self.ends: Set[Instruction] = set()
-
-
-def _find_call_sites(code: Any, body: List[Instruction]) -> _CallSites:
-    found = _CallSites()
-    for index, instruction in enumerate(body):
-        name = dis.opname[instruction.op]
-        if name == "CALL" and _IS_311:
-            first = index - 1  # PRECALL
-            keywords: Tuple[str, ...] = ()
-            if dis.opname[body[first - 1].op] == "KW_NAMES":
-                first -= 1
-                keywords = code.co_consts[body[first].arg]
-            found.begins[body[first]] = (
-                CallSite(_find_method(code, body, first, instruction.arg), keywords),
-                instruction.arg,
-            )
-            found.ends.add(instruction)
-        elif instruction.op in _CALLS and not _IS_311:
-            first, keywords = index, ()
-            if name == "CALL_FUNCTION_KW":
-                first -= 1
-                keywords = code.co_consts[body[first].arg]
-            method = _find_method(code, body, first, instruction.arg)
-            found.begins[body[first]] = (CallSite(method, keywords), instruction.arg)
-            found.ends.add(instruction)
-    return found
-
-
-def _find_method(code: Any, body: List[Instruction], end: int, count: int) -> Optional[str]:
-    """The name of the method that is called here, if it is one.
-
-    The nearest LOAD_METHOD whose value lies below the arguments, by the effects on the stack. A
-    jump between the two (a conditional argument) makes it unknown.
-    """
-    depth = count  # of values between here and what is called
-    for index in range(end - 1, -1, -1):
-        instruction = body[index]
-        if instruction.target is not None or instruction.op in _NEVER_FALLS:
-            return None
-        effect = dis.stack_effect(
-            instruction.op, instruction.arg if instruction.op >= dis.HAVE_ARGUMENT else None
-        )
-        name = dis.opname[instruction.op]
-        if name == "LOAD_METHOD" and depth == 0:
-            return str(code.co_names[instruction.arg])
-        depth -= effect
-        if depth < 0:
-            return None
-    return None
+            made = [self._make("DUP_TOP_TWO", 0, position), hook]
+            made.append(self._make("ROT_THREE", 0, position))
+        made += [self._load(site, position), *self._finish_call(3, position)]
+        made.append(self._make("POP_TOP", 0, position))
+        return self._guard_by(self.switches.calls, made, position)
 
 
 def _is_yield(body: List[Instruction], index: int) -> bool:
@@ -457,7 +328,7 @@ def _is_yield(body: List[Instruction], index: int) -> bool:
         return True
     if name != "YIELD_VALUE":
         return False
-    if not _IS_311:
+    if not IS_311:
         return True
     if dis.opname[body[index - 1].op] == "ASYNC_GEN_WRAP":
         return False
@@ -467,7 +338,7 @@ def _is_yield(body: List[Instruction], index: int) -> bool:
 
 def _count_prologue(code: Any, body: List[Instruction]) -> int:
     """How many instructions come before the first that a hook may precede."""
-    if _IS_311:
+    if IS_311:
         resume = _OPS["RESUME"]
         return next(i for i, instruction in enumerate(body) if instruction.op == resume) + 1
     if VERSION == (3, 10) and code.co_flags & _GENERATOR_FLAGS:

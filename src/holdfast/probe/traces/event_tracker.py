@@ -38,10 +38,12 @@ class EventTracker:
     def __init__(
         self,
         write: Callable[[Any], None],
+        flush: Callable[[], None],
         number_statement: Callable[[Statement, CodePlan], int],
         is_own: Callable[[Any], bool],
     ) -> None:
         self._write = write
+        self._flush = flush
         self._number_statement = number_statement
         self.frames: Dict[int, FrameInfo] = {}  # by the id of a frame object that runs or waits
         self.lines: Dict[int, Any] = {}  # of frames that have not ended, by number
@@ -220,18 +222,23 @@ class EventTracker:
             return
         offset = frame.f_lasti
         now = info.now
+        names = None
         if now is not None:
             if now.statement is statement and offset > now.offset:
                 return  # another line of the same statement
-            self._settle(frame, info, statement)
+            names = FrameNames(frame, info.plan.names)
+            self._settle(frame, info, statement, names)
         self.numbers.release()
         self.count += 1
         info.plan.count += 1
-        statement.prepare()
+        if not statement.is_prepared:
+            statement.prepare()
         event = info.now = Event(self._tick(), statement, offset)
+        if statement.calls:
+            self._flush()  # it may end the process
         if self._is_exit(info, statement, offset):
             return  # of a `with`: what it reads and writes was done when it began
-        self._look_up(frame, info, event)
+        self._look_up(names or FrameNames(frame, info.plan.names), info, event)
 
     @staticmethod
     def _is_exit(info: FrameInfo, statement: Statement, offset: int) -> bool:
@@ -245,9 +252,8 @@ class EventTracker:
         info.turns[statement] = info.turns.get(statement, 0) + 1
         return statement.kind == "with"
 
-    def _look_up(self, frame: Any, info: FrameInfo, event: Event) -> None:
+    def _look_up(self, names: FrameNames, info: FrameInfo, event: Event) -> None:
         statement, resolver = event.statement, self._resolver
-        names = FrameNames(frame, info.plan.names)
         turn = info.turns.get(statement, 0) if statement.kind == "for" else 0
         event.reads = resolver.find_reads(statement.reads, names, info, turn)
         event.bases = resolver.find_reads(statement.bases, names, info)
@@ -255,7 +261,13 @@ class EventTracker:
         if statement.calls:
             event.marks = self._foreign.take_marks(statement.calls, names)
 
-    def _settle(self, frame: Any, info: FrameInfo, following: Optional[Statement]) -> None:
+    def _settle(
+        self,
+        frame: Any,
+        info: FrameInfo,
+        following: Optional[Statement],
+        names: Optional[FrameNames] = None,
+    ) -> None:
         """The statement under way has ended: note what it wrote."""
         event, info.now = info.now, None
         if event is None:
@@ -267,7 +279,8 @@ class EventTracker:
         if event.raised is not None:  # it has written nothing, though it would have
             writes = [[write.place, None, write.label, 0] for write in event.writes if write.place]
         elif event.writes and not (statement.kind == "for" and event.branch == 0):
-            names = FrameNames(frame, info.plan.names)
+            if names is None:
+                names = FrameNames(frame, info.plan.names)
             writes = self._resolver.read_writes(event.writes, names, statement.is_fresh)
             self._note_functions(info, statement, names)
         if event.marks:

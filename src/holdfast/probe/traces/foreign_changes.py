@@ -15,7 +15,8 @@ from . import traced_values
 from .frame_names import UNKNOWN, FrameNames
 from .object_numbers import ObjectEntry, ObjectNumbers
 from .place_facts import CallFact
-from .place_resolver import holds_nothing
+from .place_lookup import find_member
+from .place_resolver import ODD, holds_nothing
 
 _MAX_MARKS = 4  # objects that are compared for one statement
 _COARSE = 200  # items from which on only some count
@@ -41,8 +42,11 @@ class ForeignChanges:
         for call in calls:
             if call.label in _PURE or len(marks) >= _MAX_MARKS:
                 continue
-            if not self._is_recorded(call.callee(names)):
-                self._add_marks(call, names, marks)
+            try:
+                if not self._is_recorded(call.callee(names)):
+                    self._add_marks(call, names, marks)
+            except ODD:
+                continue
         return marks
 
     def _is_recorded(self, callee: Any) -> bool:
@@ -51,7 +55,7 @@ class ForeignChanges:
         if kind is types.MethodType:
             callee = callee.__func__
         elif issubclass(kind, type):
-            callee = introspection.find_in_mro(callee, "__init__")[1]
+            callee = find_member(callee, "__init__")[1]
         return type(callee) is types.FunctionType and self._is_own(callee.__code__)
 
     def _add_marks(self, call: CallFact, names: FrameNames, marks: List[_Mark]) -> None:

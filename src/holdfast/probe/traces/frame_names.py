@@ -28,18 +28,25 @@ def list_names(code: Any) -> FrozenSet[str]:
 class FrameNames:
     """The variables of one frame, and those of its module; for use within one event."""
 
-    __slots__ = ("_hidden", "_read", "globals")
+    __slots__ = ("_hidden", "_known", "_read", "globals")
 
     def __init__(self, frame: Any, own: FrozenSet[str], hidden: FrozenSet[str] = NOTHING) -> None:
         """`hidden`: names that may stand for something else while a statement is under way."""
         self.globals: Dict[str, Any] = frame.f_globals
         self._hidden = hidden
+        self._known: Dict[str, Any] = {}
         self._read = _make_reader(frame, own)
 
     def read(self, name: str) -> Any:
         """The value of a variable as the frame sees it, or UNKNOWN."""
+        known = self._known
+        if name in known:
+            return known[name]
         value = self.read_local(name)
-        return _get(self.globals, name, UNKNOWN) if value is UNKNOWN else value
+        if value is UNKNOWN:
+            value = _get(self.globals, name, UNKNOWN)
+        known[name] = value
+        return value
 
     def read_local(self, name: str) -> Any:
         if self._read is None or name in self._hidden:

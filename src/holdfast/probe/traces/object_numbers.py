@@ -20,8 +20,9 @@ import weakref
 from typing import Any, Callable, Dict, List
 
 from .. import introspection
+from .place_lookup import find_member
 
-_MAX_LOOKED_AT = 32  # kept objects that are looked at in one event
+_MAX_LOOKED_AT = 16  # kept objects that are looked at in one event
 _MAX_ITEMS = 50  # of a container that are looked at for `__del__`
 _SHORT_LIFE = 2000  # events for which an id is believed that nothing guards
 _OLDEST_GENERATION = 2
@@ -37,7 +38,7 @@ class ObjectEntry:
 
     def __init__(self, number: int, kind: Any) -> None:
         self.number = number
-        self.kind = kind
+        self.kind = id(kind)  # the class itself would be kept alive, and what refers to it
         self.ref: Any = None
         self.kept: Any = None
         self.seen = 0
@@ -75,7 +76,11 @@ class ObjectNumbers:
         """The entry of an object; `is_new`: it was made just now, so an old one is another's."""
         key = id(value)
         entry = self._entries.get(key)
-        if entry is not None and entry.kind is type(value) and not self._is_doubtful(entry, is_new):
+        if (
+            entry is not None
+            and entry.kind == id(type(value))
+            and not self._is_doubtful(entry, is_new)
+        ):
             entry.seen = self.clock
             return entry
         return self._add(key, value)
@@ -103,20 +108,20 @@ class ObjectNumbers:
         kept = self._kept
         if not kept:
             return
-        turn = self._turn
-        if len(kept) > _MAX_LOOKED_AT:
-            if not turn:
-                turn.extend(kept)
-            keys = [turn.pop() for _ in range(min(len(turn), _MAX_LOOKED_AT))]
-        else:
-            keys = list(kept)
-        for key in keys:
+        for key in list(kept) if len(kept) <= _MAX_LOOKED_AT else self._choose(kept):
             entry = kept.get(key)
             # Ours, and the one that this call has.
             if entry is not None and _getrefcount(entry.kept) <= 2:
-                del kept[key]
+                kept.pop(key, None)
                 self._entries.pop(key, None)
                 entry.kept = None
+
+    def _choose(self, kept: Dict[int, ObjectEntry]) -> List[int]:
+        """The next few of many; another thread, or a collection, may do the same meanwhile."""
+        if not self._turn:
+            self._turn = list(kept)
+        chosen, self._turn = self._turn[:_MAX_LOOKED_AT], self._turn[_MAX_LOOKED_AT:]
+        return chosen
 
     def _on_collection(self, phase: str, info: Dict[str, int]) -> None:
         """Python collects cyclic garbage: it shall not find it held by us."""
@@ -126,7 +131,7 @@ class ObjectNumbers:
             for key, entry in list(self._kept.items()):
                 if _is_tracked(entry.kept):
                     self._dropped[key] = entry
-                    del self._kept[key]
+                    self._kept.pop(key, None)
                     entry.kept = None
         elif self._dropped:
             self._take_survivors()
@@ -135,12 +140,12 @@ class ObjectNumbers:
         dropped, self._dropped = self._dropped, {}
         for value in gc.get_objects():
             entry = dropped.pop(id(value), None) if id(value) in dropped else None
-            if entry is not None and type(value) is entry.kind:
+            if entry is not None and id(type(value)) == entry.kind:
                 entry.kept = value
                 self._kept[id(value)] = entry
         for key, entry in dropped.items():
             if self._entries.get(key) is entry:
-                del self._entries[key]
+                self._entries.pop(key, None)
 
 
 def _may_keep(value: Any) -> bool:
@@ -165,7 +170,7 @@ def _has_finalizer(kind: Any) -> bool:
     """Whether an object of this class may notice when it dies."""
     known = _FINALIZERS.get(id(kind))
     if known is None:
-        known = introspection.find_in_mro(kind, "__del__")[0] is not None
+        known = find_member(kind, "__del__")[0] is not None
         if not _flags_of(kind) & introspection.HEAP_TYPE:
             _FINALIZERS[id(kind)] = known
     return known

@@ -200,9 +200,17 @@ def read_item(base: Any, key: Any) -> Any:
     return dict.get(base, key, UNKNOWN) if has_plain_keys(base) else UNKNOWN
 
 
+def find_member(cls: Any, name: str) -> Tuple[Any, Any]:
+    """The class that defines a member, and the member as it stands there."""
+    try:
+        return introspection.find_in_mro(cls, name)
+    except TypeError:  # the class is just being made, and has no order of its bases yet
+        return None, None
+
+
 def is_builtin_method(kind: Any, name: str) -> bool:
     """Whether a method of a class is written in C."""
-    home, method = introspection.find_in_mro(kind, name)
+    home, method = find_member(kind, name)
     return home is not None and type(method) is not types.FunctionType
 
 
@@ -220,7 +228,7 @@ def find_stored(base: Any, name: str) -> Tuple[Any, Any]:
     kind = type(base)
     if issubclass(kind, type):
         return _find_in_classes(base, name)
-    home, member = introspection.find_in_mro(kind, name)
+    home, member = find_member(kind, name)
     if type(member) is types.MemberDescriptorType:
         is_set, value = introspection.read_slot(base, name)
         return (base, value) if is_set else (None, UNKNOWN)
@@ -233,7 +241,7 @@ def find_stored(base: Any, name: str) -> Tuple[Any, Any]:
 
 
 def _find_in_classes(cls: Any, name: str) -> Tuple[Any, Any]:
-    home, member = introspection.find_in_mro(cls, name)
+    home, member = find_member(cls, name)
     return (None, UNKNOWN) if home is None else (home, _unwrap(member))
 
 
@@ -247,10 +255,10 @@ def _unwrap(member: Any) -> Any:
         return member
     if id(kind) in _UNWRAPPED:
         return member.__func__
-    return UNKNOWN if introspection.find_in_mro(kind, "__get__")[0] is not None else member
+    return UNKNOWN if find_member(kind, "__get__")[0] is not None else member
 
 
 def list_method(base: Any, name: str) -> Optional[Any]:
     """What a class has under the name of a method, as it stands there."""
     cls = base if issubclass(type(base), type) else type(base)
-    return introspection.find_in_mro(cls, name)[1]
+    return find_member(cls, name)[1]

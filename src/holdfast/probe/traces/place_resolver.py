@@ -6,14 +6,15 @@ import collections
 import types
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from .. import introspection
 from . import traced_values
 from .frame_names import UNKNOWN, FrameNames
 from .object_numbers import ObjectEntry, ObjectNumbers
 from .place_facts import GROWERS, MUTATORS, PlaceFact
-from .place_lookup import find_stored, is_plain_key, read_attribute, read_item
+from .place_lookup import find_member, find_stored, is_plain_key, read_attribute, read_item
 from .run_events import FrameInfo, PendingWrite
 
+# What an object that is half made, or is just changed by another thread, may raise when it is read.
+ODD = (AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 _MAX_GROWN = 200  # new items of a list that get a place of their own
 _KEY_ROOM = 40
 _INPLACE = (list, dict, set, bytearray, collections.deque)  # `+=` and the like change these
@@ -52,7 +53,13 @@ class PlaceResolver:
         self, facts: Sequence[PlaceFact], names: FrameNames, frame: FrameInfo, turn: int = 0
     ) -> List[Any]:
         """A place for each fact, 0 for one that is not known or cannot change."""
-        return [self._find_read(fact, names, frame, turn) for fact in facts]
+        places = []
+        for fact in facts:
+            try:
+                places.append(self._find_read(fact, names, frame, turn))
+            except ODD:
+                places.append(0)
+        return places
 
     def _find_read(self, fact: PlaceFact, names: FrameNames, frame: FrameInfo, turn: int) -> Any:
         kind = fact.kind
@@ -104,7 +111,10 @@ class PlaceResolver:
         """The places that a statement is going to write; from `maybe` on, it may not."""
         pending = []
         for index, fact in enumerate(facts):
-            write = self._find_write(fact, index, names, frame)
+            try:
+                write = self._find_write(fact, index, names, frame)
+            except ODD:
+                continue
             if write is None:
                 continue
             if index >= maybe:
@@ -134,7 +144,7 @@ class PlaceResolver:
         if type(base) is types.ModuleType:
             number = self.find_namespace(_module_dict(base))
             return PendingWrite("member", "g%d.%s" % (number, fact.name), index, fact)
-        member = introspection.find_in_mro(type(base), fact.name)[1]
+        member = find_member(type(base), fact.name)[1]
         if type(member) is property:
             return None  # its setter is a frame of its own
         write = PendingWrite("attr", "", index, fact)
@@ -184,7 +194,7 @@ class PlaceResolver:
 
     def _is_own_method(self, kind: Any, name: str) -> bool:
         """Whether the program's own code does it, in a frame that is recorded."""
-        method = introspection.find_in_mro(kind, name)[1]
+        method = find_member(kind, name)[1]
         return type(method) is types.FunctionType and self._is_own(method.__code__)
 
     # -- what was written -------------------------------------------------------------------------

@@ -145,6 +145,7 @@ class FrameInfo:
         "namespace",
         "now",
         "number",
+        "places",
         "plan",
         "thread",
         "turns",
@@ -164,9 +165,19 @@ class FrameInfo:
         self.entries: Dict[Statement, int] = {}
         """The offset at which a loop or a `with` was entered."""
         self.turns: Dict[Statement, int] = {}
+        self.places: Dict[str, str] = {}
+        """Of its variables, as far as they were used."""
 
     def name_place(self, name: str, is_bound: bool = True) -> str:
         """The place of a variable, as this frame sees it."""
+        place = self.places.get(name)
+        if place is None:
+            place = self._find_place(name, is_bound)
+            if self.plan.is_function:
+                self.places[name] = place
+        return place
+
+    def _find_place(self, name: str, is_bound: bool) -> str:
         plan = self.plan
         if (
             self.is_module

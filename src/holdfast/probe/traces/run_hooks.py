@@ -77,6 +77,7 @@ class MonitoringHooks:
         events = api.events
         self._local = events.LINE | events.PY_RETURN | events.PY_YIELD
         for event, hook in self._list_hooks():
+            # At the recursion limit, only the outermost function can make room for others.
             api.register_callback(self._tool, event, with_room(self._guard(hook)))
         starts = events.PY_START | events.PY_RESUME | events.PY_THROW
         raises = events.PY_UNWIND | events.RAISE | events.RERAISE
@@ -124,13 +125,14 @@ class MonitoringHooks:
         self._has_disabled_own = True
 
     def _guard(self, hook: Callable[..., Any]) -> Callable[..., Any]:
+        """Called with a frame, a code object, and what else the event has."""
         recorder = self._recorder
 
         def guarded(*args: Any) -> Any:
             try:
-                return hook(*args)
+                return hook(_getframe(2), *args)  # beyond the function that makes room
             except RecursionError:
-                raise  # `with_room` calls again
+                raise
             except BaseException as error:
                 if not is_ours(error):
                     raise
@@ -140,64 +142,62 @@ class MonitoringHooks:
         return guarded
 
     # -- events -----------------------------------------------------------------------------------
-    # The frame is three calls up: beyond both functions `guarded`, here and in `recursion_room`.
 
-    def _on_start(self, code: Any, _offset: int) -> Any:
+    def _on_start(self, frame: Any, code: Any, _offset: int) -> Any:
         plan = self._recorder.find_plan(code)
         if plan is None or plan.is_hot:
             return self._api.DISABLE
         if id(code) not in self._codes:
             self._codes[id(code)] = code
             self._api.set_local_events(self._tool, code, self._local)
-        self._recorder.tracker.begin_frame(_getframe(3), plan)
+        self._recorder.tracker.begin_frame(frame, plan)
         return None
 
-    def _find_frame(self, code: Any) -> Any:
-        frame = _getframe(4)
+    def _find_frame(self, frame: Any, code: Any) -> Optional[FrameInfo]:
         info = self._recorder.tracker.frames.get(id(frame))
-        return (frame, info) if info is not None and info.plan.code is code else (frame, None)
+        return info if info is not None and info.plan.code is code else None
 
-    def _on_resume(self, code: Any, _offset: int) -> Any:
+    def _on_resume(self, frame: Any, code: Any, _offset: int) -> Any:
         plan = self._recorder.find_plan(code)
         if plan is None or plan.is_hot:
             return self._api.DISABLE
-        frame, info = self._find_frame(code)
+        info = self._find_frame(frame, code)
         if info is not None:
             self._recorder.tracker.resume_frame(frame, info)
         return None
 
-    def _on_throw(self, code: Any, _offset: int, _error: Any) -> Any:
-        frame, info = self._find_frame(code)
+    def _on_throw(self, frame: Any, code: Any, _offset: int, _error: Any) -> Any:
+        info = self._find_frame(frame, code)
         if info is not None:
             self._recorder.tracker.resume_frame(frame, info)
 
-    def _on_line(self, code: Any, line: int) -> Any:
-        frame, info = self._find_frame(code)
+    def _on_line(self, frame: Any, code: Any, line: int) -> Any:
+        info = self._find_frame(frame, code)
         if info is not None:
             self._recorder.on_line(frame, info, line)
 
-    def _on_return(self, code: Any, _offset: int, value: Any) -> Any:
-        frame, info = self._find_frame(code)
+    def _on_return(self, frame: Any, code: Any, _offset: int, value: Any) -> Any:
+        info = self._find_frame(frame, code)
         if info is not None:
             self._recorder.tracker.end_frame(frame, info, value)
 
-    def _on_yield(self, code: Any, _offset: int, value: Any) -> Any:
-        _frame, info = self._find_frame(code)
+    def _on_yield(self, frame: Any, code: Any, _offset: int, value: Any) -> Any:
+        info = self._find_frame(frame, code)
         if info is not None:
             self._recorder.tracker.give_value(info, value)
 
-    def _on_unwind(self, code: Any, _offset: int, error: Any) -> Any:
-        frame, info = self._find_frame(code)
+    def _on_unwind(self, frame: Any, code: Any, _offset: int, error: Any) -> Any:
+        info = self._find_frame(frame, code)
         if info is not None:
             self._recorder.tracker.unwind_frame(frame, info, traced_values.show(error))
 
-    def _on_raise(self, code: Any, _offset: int, error: Any) -> Any:
-        _frame, info = self._find_frame(code)
+    def _on_raise(self, frame: Any, code: Any, _offset: int, error: Any) -> Any:
+        info = self._find_frame(frame, code)
         if info is not None:
             self._recorder.tracker.note_raise(info, error)
 
-    def _on_reraise(self, code: Any, _offset: int, error: Any) -> Any:
-        _frame, info = self._find_frame(code)
+    def _on_reraise(self, frame: Any, code: Any, _offset: int, error: Any) -> Any:
+        info = self._find_frame(frame, code)
         if info is not None:
             self._recorder.tracker.note_reraise(info, error)
 

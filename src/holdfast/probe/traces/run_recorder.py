@@ -31,6 +31,7 @@ _BYTES_OF_EVENT = 200
 _MAX_BYTES = 64_000_000
 _MIN_BYTES = 16_000_000
 _MAX_NOTES = 50
+_MAX_PENDING = 32  # lines that are not in the file yet; before any call, all are
 
 
 class RunRecorder:
@@ -54,6 +55,7 @@ class RunRecorder:
         self._files: Dict[str, Tuple[int, Optional[FileFacts]]] = {}
         self._statements: Dict[Statement, int] = {}
         self._told: Set[Any] = set()  # what this recording has a line of
+        self._noted: List[CodePlan] = []  # of which it has a line
         self._hot: List[CodePlan] = []
         self._notes: List[str] = []
         self._pid = os.getpid()
@@ -63,7 +65,8 @@ class RunRecorder:
 
     def _make_tracker(self) -> EventTracker:
         self._dropped = 0
-        return EventTracker(self._write, self.number_statement, self._is_own_code)
+        self._pending = 0
+        return EventTracker(self._write, self.log.flush, self.number_statement, self._is_own_code)
 
     # -- life -------------------------------------------------------------------------------------
 
@@ -81,13 +84,12 @@ class RunRecorder:
             return
         self.is_on = False
         problem = self._hooks.stop()
-        if self._pid != os.getpid():
-            return  # a forked child: the recording is its parent's
-        if problem is not None:
-            self.note(problem)
-        self.tracker.finish()
+        if self._pid == os.getpid():  # or it is a forked child: the recording is its parent's
+            if problem is not None:
+                self.note(problem)
+            self.tracker.finish()
+            self.log.flush()
         self.tracker.numbers.close()
-        self.log.flush()
 
     def discard(self) -> None:
         """Forget what was recorded, and be ready to start again."""
@@ -97,9 +99,9 @@ class RunRecorder:
         for plan in self._hot:
             plan.is_hot = False
         self._hot.clear()
-        for _code, known in self._plans.values():
-            if known is not None:
-                known.count, known.is_noted = 0, False
+        for plan in self._noted:
+            plan.count, plan.is_noted = 0, False
+        self._noted.clear()
         self._told.clear()
         self._notes.clear()
         self.tracker = self._make_tracker()
@@ -177,7 +179,10 @@ class RunRecorder:
             self._dropped = log.dropped
             if isinstance(log, TraceLog) or log.dropped % 1000 == 1:
                 self._repeat_frames()
-        log.flush()
+        self._pending += 1
+        if self._pending >= _MAX_PENDING:
+            self._pending = 0
+            log.flush()
 
     def _repeat_frames(self) -> None:
         """The beginnings of frames that still run may be among what went."""
@@ -241,6 +246,7 @@ class RunRecorder:
 
     def _tell_code(self, plan: CodePlan) -> None:
         plan.is_noted = True
+        self._noted.append(plan)
         path = self._find_path(plan.code) or plan.code.co_filename
         number, facts = self._files[path]
         if path not in self._told and facts is not None:

@@ -75,6 +75,10 @@ class Statement:
         self._nodes: List[Tuple[Any, bool]] = [(node, False)]
 
     @property
+    def is_prepared(self) -> bool:
+        return not self._nodes
+
+    @property
     def is_definition(self) -> bool:
         """Every call reads such a name, and it explains nothing."""
         return self.kind in ("def", "class", "import")

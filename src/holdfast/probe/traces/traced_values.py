@@ -1,74 +1,51 @@
-"""Values as text and as marks, made from what objects hold: none of the program's code runs.
+"""Values as text, made from what objects hold: none of the program's code runs.
 
-`show` is the text of a value. `take_mark` is something small to compare it with later, and
-keeps no object of the program alive. `take_content` is a plain value as bytes, with its content id.
-
-Types are looked up by their `id`: a metaclass may define `__hash__` and `__eq__`.
+`show` is the text of a value. `take_content` is a plain value as bytes, with its content id.
 """
 
 from __future__ import annotations
 
-import collections
 import hashlib
 import io
-import itertools
 import marshal
 import pickle
 import re
 import types
-from typing import Any, Callable, Dict, FrozenSet, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import introspection
 from . import trace_errors
+from .object_fields import find_dict, list_fields
+from .plain_sizes import can_marshal
+from .value_kinds import ATOMS, CONTAINERS, FIXED, NUMBERS, SIZED_BASES, is_fixed
+from .value_marks import take_mark
+
+__all__ = [
+    "ATOMS",
+    "CONTAINERS",
+    "FIXED",
+    "NUMBERS",
+    "find_dict",
+    "is_cut",
+    "is_fixed",
+    "list_fields",
+    "show",
+    "take_content",
+    "take_mark",
+]
 
 ROOM = 60  # characters of a value's text
 MAX_CONTENT = 64_000  # bytes of a value that is kept as a whole
-MAX_EXACT = 20_000  # items of a container that is compared as a whole
-HEAVY = 4096  # bytes of a mark; such a value is not compared after every statement
-
-MARK_DEPTH = 2  # how deep objects that are no plain values are compared
 
 _MAX_DEPTH = 3
 _MAX_INT_BITS = 400
-_LONG_STRING = 200
-_FEW = 50  # items that are compared even at the greatest depth
-_SAMPLE = 40  # items of a container that is not compared as a whole
-_MANY_PARTS = 400  # of a mark; such a value is not compared after every statement
-_MAX_MARKED = 2000  # items that are no plain values
 _VERSION = 2  # of the marshal format; later ones depend on reference counts
 _CUT = re.compile(r"\.\.\. \d+ more")
+_IMMUTABLE_TYPE = 1 << 8
 
 _type_name = introspection.type_name
 _dumps = marshal.dumps
 _flags_of: Callable[[Any], int] = type.__dict__["__flags__"].__get__
-_IMMUTABLE_TYPE = 1 << 8
-
-
-def _ids(*kinds: Any) -> FrozenSet[int]:
-    return frozenset(id(kind) for kind in kinds)
-
-
-NUMBERS = _ids(int, float, bool, type(None))  # JSON has these
-ATOMS = NUMBERS | _ids(complex, type(...), type(NotImplemented))
-_CODE = (
-    types.FunctionType,
-    types.BuiltinFunctionType,
-    types.MethodType,
-    types.CodeType,
-    types.ModuleType,
-    type,
-)
-FIXED = ATOMS | _ids(str, bytes, range, slice, *_CODE)  # these do not change in place
-_CONTAINERS = (list, dict, set, tuple, frozenset, bytearray)
-CONTAINERS = _ids(*_CONTAINERS)
-
-
-def is_fixed(value: Any) -> bool:
-    """Whether what this value holds cannot change in place."""
-    return id(type(value)) in FIXED
-
-
-# -- texts ----------------------------------------------------------------------------------------
 
 
 def show(value: Any, room: int = ROOM) -> str:
@@ -225,7 +202,6 @@ def _join_pairs(pairs: Any, size: int, room: int, depth: int, form: str = "%s: %
 
 
 _FIELD = "%s=%s"
-_SIZED_BASES: Tuple[Any, ...] = (dict, list, tuple, set, frozenset, collections.deque)
 _SCALAR_BASES: Tuple[Any, ...] = (str, bytes, int, float)
 # These are written in C, and so is the `repr` of all that they can hold.
 _REPR_IN_C = frozenset(("date", "datetime", "time", "timedelta", "timezone", "Decimal"))
@@ -269,7 +245,7 @@ def _show_derived(value: Any, kind: Any, name: str, room: int, depth: int) -> Op
     if fields:
         pairs = list(zip(fields, tuple.__iter__(value)))
         return "%s(%s)" % (name, _join_pairs(pairs, len(pairs), room, depth, _FIELD))
-    for base in _SIZED_BASES:
+    for base in SIZED_BASES:
         if issubclass(kind, base):
             size = base.__len__(value)
             if base is dict:
@@ -324,218 +300,6 @@ def _find_shape(value: Any, kind: Any) -> Optional[str]:
     return repr(shape) if type(shape) is tuple and all(type(n) is int for n in shape) else None
 
 
-# -- what an instance holds -----------------------------------------------------------------------
-
-
-class _Layout:
-    """Where the instances of a class keep their attributes."""
-
-    __slots__ = ("dict_getter", "kind", "slots")
-
-    def __init__(self, kind: Any) -> None:
-        self.kind = kind  # kept, so that its id is not another's one day
-        self.slots: List[Tuple[str, Any]] = []
-        self.dict_getter: Any = None
-        for base in reversed(introspection.mro_of(kind)):
-            members = type.__dict__["__dict__"].__get__(base)
-            if "__slots__" in members:
-                for name, member in list(members.items()):
-                    if type(member) is types.MemberDescriptorType:
-                        self.slots.append((name, member.__get__))
-            getter = members.get("__dict__")
-            if type(getter) is types.GetSetDescriptorType:
-                self.dict_getter = getter.__get__
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.slots and self.dict_getter is None
-
-
-_LAYOUTS: Dict[int, _Layout] = {}
-_MAX_LAYOUTS = 2000  # programs that make classes without end are not kept in memory
-
-
-def _find_layout(kind: Any) -> _Layout:
-    layout = _LAYOUTS.get(id(kind))
-    if layout is None:
-        if len(_LAYOUTS) >= _MAX_LAYOUTS:
-            _LAYOUTS.clear()
-        layout = _LAYOUTS[id(kind)] = _Layout(kind)
-    return layout
-
-
-def find_dict(value: Any) -> Optional[Dict[str, Any]]:
-    """The `__dict__` of an instance, if it is a plain one."""
-    getter = _find_layout(type(value)).dict_getter
-    if getter is None:
-        return None
-    try:
-        held = getter(value)
-    except (AttributeError, TypeError):
-        return None
-    return held if type(held) is dict else None
-
-
-def list_fields(value: Any) -> Optional[List[Tuple[str, Any]]]:
-    """Names and values that an instance itself holds; None if its class provides for none."""
-    layout = _find_layout(type(value))
-    if layout.is_empty:
-        return None
-    fields: List[Tuple[str, Any]] = []
-    for name, read in layout.slots:
-        try:
-            fields.append((name, read(value)))
-        except AttributeError:
-            pass  # not set
-    held = find_dict(value) if layout.dict_getter is not None else None
-    if held:
-        fields.extend(list(held.items()))
-    return fields
-
-
-# -- marks ----------------------------------------------------------------------------------------
-
-Mark = Any
-"""Of a value that cannot change: something equal for an equal value of the same type. Of others:
-(identity, content), so that a change in place can be told from another object."""
-
-
-def take_mark(value: Any, is_coarse: bool = False) -> Mark:
-    """Something small that is equal as long as a value is what it was.
-
-    `is_coarse`: of a large container, only the length and a few items count.
-    """
-    kind = type(value)
-    if kind is int:
-        return value
-    if kind is str:
-        return value if len(value) < _LONG_STRING else ("str", len(value), hash(value))
-    if id(kind) in FIXED:
-        return _mark_fixed(value, kind)
-    try:
-        if id(kind) in CONTAINERS:
-            return (id(value), _mark_container(value, kind, MARK_DEPTH, is_coarse))
-        return (id(value), _mark_object(value, kind, MARK_DEPTH))
-    except (RuntimeError, AttributeError):  # another thread changes it just now
-        return (id(value), None)
-
-
-def is_same_content(old: Mark, new: Mark) -> bool:
-    """Whether two marks are of equal values, be they one object or two."""
-    if type(old) is tuple and type(new) is tuple and len(old) == 2 and len(new) == 2:
-        return bool(old[1] == new[1] and (old[0] == new[0] or type(old[1]) is bytes))
-    return type(old) is type(new) and bool(old == new)
-
-
-def is_heavy(mark: Mark) -> bool:
-    """Whether it took long to take this mark."""
-    content = mark[-1] if type(mark) is tuple else None
-    if type(content) is bytes:
-        return len(content) > HEAVY
-    return type(content) is tuple and _count_parts(content) > _MANY_PARTS
-
-
-def _count_parts(content: Tuple[Any, ...]) -> int:
-    count = len(content)
-    for part in content:
-        if count > _MANY_PARTS:
-            break
-        if type(part) is tuple:
-            count += _count_parts(part)
-        elif type(part) is bytes:
-            count += len(part) // 16
-    return count
-
-
-def _mark_fixed(value: Any, kind: Any) -> Mark:
-    if id(kind) in ATOMS:
-        return ("atom", repr(value))  # 1, 1.0 and True are equal, and so are 0.0 and -0.0
-    if kind is bytes:
-        return ("bytes", len(value), hash(value))
-    if kind is range:
-        return ("range", repr(value))
-    return (_type_name(kind), id(value), 0)
-
-
-def _mark_container(value: Any, kind: Any, depth: int, is_coarse: bool = False) -> Any:
-    size = len(value)
-    if size > MAX_EXACT or is_coarse:
-        return (size, _sample(value, kind))
-    try:
-        return _dumps(value, _VERSION)  # exact to any depth, and the old value can be read back
-    except ValueError:
-        pass  # something in it is no plain value
-    if depth <= 0:
-        return (size,)
-    items = itertools.islice(value, _MAX_MARKED)
-    if kind is dict:
-        keys = tuple([mark_item(key, 0) for key in items])
-        held = itertools.islice(value.values(), _MAX_MARKED)
-        return (size, keys, tuple([mark_item(item, depth - 1) for item in held]))
-    return (size, tuple([mark_item(item, depth - 1) for item in items]))
-
-
-def _sample(value: Any, kind: Any) -> Tuple[Any, ...]:
-    """The items of a large container that its text shows, and the last ones."""
-    if kind is bytearray:
-        return hash(bytes(value[:_SAMPLE])), hash(bytes(value[-_SAMPLE:]))
-    items = [mark_item(item, 0) for item in itertools.islice(value, _SAMPLE)]
-    if kind is dict:
-        items += [mark_item(item, 0) for item in itertools.islice(value.values(), _SAMPLE)]
-    elif kind is list or kind is tuple:
-        items += [mark_item(item, 0) for item in value[-8:]]
-    return tuple(items)
-
-
-def mark_item(value: Any, depth: int) -> Any:
-    kind = type(value)
-    if kind is int:
-        return value
-    if kind is str and len(value) < _LONG_STRING:
-        return value
-    if id(kind) in FIXED:
-        return take_mark(value)
-    if id(kind) in CONTAINERS and (depth > 0 or len(value) <= _FEW):
-        return (id(value), _mark_container(value, kind, depth))
-    if depth <= 0:
-        return (id(kind), id(value), 0)
-    return (id(value), _mark_object(value, kind, depth))
-
-
-def _mark_object(value: Any, kind: Any, depth: int) -> Any:
-    layout = _find_layout(kind)
-    size = _find_size(value, kind)
-    if layout.is_empty:
-        return size if size is None else _mark_derived(value, size, depth)
-    held = find_dict(value) if layout.dict_getter is not None else None
-    if held is not None and not layout.slots and size is None and len(held) <= _MAX_MARKED:
-        try:
-            return _dumps(held, _VERSION)
-        except ValueError:
-            pass
-    fields = list_fields(value) or ()
-    marks = tuple([(name, mark_item(item, depth - 1)) for name, item in fields])
-    return (marks, None if size is None else _mark_derived(value, size, depth))
-
-
-def _find_size(value: Any, kind: Any) -> Optional[int]:
-    for base in _SIZED_BASES:
-        if issubclass(kind, base):
-            size: int = base.__len__(value)
-            return size
-    return None
-
-
-def _mark_derived(value: Any, size: int, depth: int) -> Any:
-    """The items of an instance of a class that extends a builtin container."""
-    most = _MAX_MARKED // 4
-    if issubclass(type(value), dict):
-        pairs = introspection.slice_items(value, 0, most)
-        return (size, tuple([(mark_item(k, 0), mark_item(v, depth - 1)) for k, v in pairs]))
-    items = introspection.slice_sequence(value, 0, most)
-    return (size, tuple([mark_item(item, depth - 1) for item in items]))
-
-
 # -- whole values ---------------------------------------------------------------------------------
 
 
@@ -554,6 +318,8 @@ def take_content(value: Any) -> Optional[Tuple[str, bytes]]:
     size = introspection.length(value)
     if size is not None and size > MAX_CONTENT:
         return None
+    if id(type(value)) in CONTAINERS and not can_marshal(value):
+        return None
     try:
         if len(_dumps(value, _VERSION)) > MAX_CONTENT:
             return None
@@ -563,6 +329,3 @@ def take_content(value: Any) -> Optional[Tuple[str, bytes]]:
         return None
     data = buffer.getvalue()
     return (hashlib.sha256(data).hexdigest(), data) if len(data) <= MAX_CONTENT else None
-
-
-content = take_content

@@ -10,8 +10,8 @@ import marshal
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .. import introspection
-from . import traced_values
-from .traced_values import CONTAINERS, Mark, mark_item, show
+from .traced_values import CONTAINERS, list_fields, show
+from .value_marks import MARK_DEPTH, Mark, is_same_content, mark_item
 
 _ROOM = 60
 _MAX_PARTS = 3
@@ -22,7 +22,7 @@ _UNKNOWN: Any = object()
 def describe(name: str, old: Mark, value: Any, new: Mark) -> str:
     """How a value came from its old mark to its new one, by a change in place."""
     try:
-        text = _describe(name, old, value, new, traced_values.MARK_DEPTH)
+        text = _describe(name, old, value, new, MARK_DEPTH)
     except (ValueError, EOFError, TypeError, RuntimeError, LookupError):
         text = None  # too deep, or another thread changes it just now
     return text if text is not None else "%s = %s" % (name, show(value, _ROOM))
@@ -156,7 +156,7 @@ def _compare_sets(name: str, was: Any, now: Any) -> Optional[str]:
 
 
 def _is_other(old: Mark, new: Mark) -> bool:
-    return old != new and not traced_values.is_same_content(old, new)
+    return old != new and not is_same_content(old, new)
 
 
 def _list_marks(content: Any, depth: int) -> Optional[List[Mark]]:
@@ -264,7 +264,7 @@ def _items_of(content: Any) -> Any:
 
 def _compare_fields(name: str, before: Any, value: Any, depth: int) -> Optional[str]:
     """The attributes of an instance."""
-    fields = traced_values.list_fields(value)
+    fields = list_fields(value)
     if type(before) is bytes:
         was = marshal.loads(before)
         marks = {key: mark_item(item, depth - 1) for key, item in was.items()}
