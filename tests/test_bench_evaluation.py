@@ -15,13 +15,21 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # the benchmarks are not installed
 
 from bench.agent import evaluation, evaluation_tables, evidence  # noqa: E402
-from bench.agent.buggy_programs import FOLDER, PROGRAMS, BuggyProgram, Case, prepare  # noqa: E402
+from bench.agent.buggy_programs import (  # noqa: E402
+    FOLDER,
+    FRESH_PROGRAMS,
+    PROGRAMS,
+    BuggyProgram,
+    Case,
+    prepare,
+)
 from bench.agent.evaluation import CHOSEN, DAP_MCP, Evaluation  # noqa: E402
 from bench.agent.evaluation_plot import draw_evaluation  # noqa: E402
 from bench.agent.investigation import MAX_CALLS, Finding  # noqa: E402
 from bench.agent.source_reading import Reading  # noqa: E402
 
-by_name = pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
+EVERY = (*PROGRAMS, *FRESH_PROGRAMS)
+by_name = pytest.mark.parametrize("program", EVERY, ids=lambda program: program.name)
 
 
 def run(source: str) -> str:
@@ -51,7 +59,8 @@ def settings(tmp_path: Path) -> Case:
 def test_every_program_is_in_the_table() -> None:
     files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
 
-    assert files == {program.name for program in PROGRAMS}
+    assert files == {program.name for program in EVERY}
+    assert len(files) == len(EVERY)
     assert len(PROGRAMS) >= 25
 
 

@@ -20,6 +20,8 @@ from bench.agent.buggy_programs import Case, Value
 _NAME_START, _VALUE_END = r"(?<![\w.\"'])", r"(?!\w|\.\d)"
 _NUMBER_TO_TEXT = r"(?:[^\w\n]|content){1,40}"
 """What servers write between the number of a line and its text."""
+_OTHERS = r"(?:(?! = |\":)[^\n]){0,80} \(also (?:[^\n()]{0,80}, )?"
+"""A value, and the beginning of those that the same statement left in other rounds."""
 _NEAR = 2
 """So many lines below the faulty one still show it."""
 
@@ -62,6 +64,8 @@ def shows_value(text: str, value: Value) -> bool:
     forms = (
         rf"{_NAME_START}{name}(?:: [\w\[\], ]+)? ?= ?{shown}",  # total = 3
         rf"{_NAME_START}{name}:? [^\n|]{{0,80}}?(?:→|->) {shown}",  # total 2 → 3
+        rf"{_NAME_START}{name} = {_OTHERS}{shown}",  # total = 3 (also 1, 2)
+        rf'"{name}": ?"{_OTHERS}{shown}',
         rf"{_NAME_START}{name} \+ {shown}",  # a list that grew: parts + ['x']
         rf'name="{name}"[^>\n]*>{shown}',  # <variable name="total" type="int">3
         rf'"name": ?"{name}", ?"value": ?"{shown}',

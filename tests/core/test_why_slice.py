@@ -160,9 +160,69 @@ def test_a_container_was_produced_by_its_last_change() -> None:
 def test_links_say_what_was_written_and_read_and_where_that_came_from() -> None:
     link = next(link for link in explain(22, "due").links if link.line == 11)
     assert (link.function, link.relation) == ("add_up", "returned")
-    assert link.wrote == {"returned": "6.0"}
-    assert link.read == {"order.total": "12 (line 10)", "rate": "0.5 (argument)"}
     assert link.source == "return order.total * rate"
+    (link,) = [link for link in explain(22, "due").links if link.line == 6]
+    assert link.read == {"items": "[2, 10] (argument)"}
+
+
+def test_what_one_link_says_no_other_repeats() -> None:
+    links = explain(22, "due").links
+    read = [(name, text.partition(" (")[0]) for link in links for name, text in link.read.items()]
+    wrote = [pair for link in links for pair in link.wrote.items()]
+    assert len(set(read)) == len(read)
+    assert not set(read).intersection(wrote)
+
+
+def test_few_values_of_other_rounds_are_said_too(tmp_path: Path, python: str) -> None:
+    text = (
+        "def is_leap(year):\n    leap = year % 4 == 0\n    return leap\n"
+        "days = 0\n"
+        "for year in (1899, 1900, 1901):\n    if is_leap(year):\n        days += 1\n"
+        "print(days)\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    links = {link.line: link for link in explain_value(run, "program.py", 8, "days").links}
+    assert links[2].wrote == {"leap": "True (also False)"}
+    assert links[2].times > 1
+    assert links[5].wrote == {"year": "1900 (also 1901, 1899)"}
+
+
+def test_a_last_return_of_a_variable_is_no_link_of_its_own(tmp_path: Path, python: str) -> None:
+    text = (
+        "def find(value):\n    price = value * 3\n    return price\n"
+        "def choose(value):\n    if value > 2:\n        return value\n    return 2\n"
+        "low = find(1)\nhigh = choose(5)\nprint(low, high)\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    assert list_lines(explain_value(run, "program.py", 10, "low")) == [8, 2]
+    high = explain_value(run, "program.py", 10, "high")
+    (early,) = [link for link in high.links if link.line == 6]
+    assert (early.wrote, early.read) == ({}, {"value": "5 (argument)"})
+
+
+def test_a_result_is_said_by_the_statement_that_called(tmp_path: Path, python: str) -> None:
+    text = (
+        "def find(value):\n    return value * 3\n"
+        "price = find(1)\nrest = 10 - find(2)\nprint(price, rest)\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    (link,) = explain_value(run, "program.py", 5, "price").links
+    assert (link.line, link.wrote) == (2, {})
+    (link,) = [link for link in explain_value(run, "program.py", 5, "rest").links if link.line == 2]
+    assert link.wrote == {"returned": "6"}
+
+
+def test_a_result_that_a_function_computed_and_did_not_return_is_a_cause(
+    tmp_path: Path, python: str
+) -> None:
+    text = (
+        "def double(value):\n    return value * 2\n"
+        "def find(value):\n    found = double(value)\n    print('found')\n"
+        "price = find(4)\nprint(price)\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    (link,) = [x for x in explain_value(run, "program.py", 7, "price").links if x.line == 4]
+    assert (link.relation, link.wrote["found"]) == ("not done", "8")
 
 
 def test_it_ends_at_constants_and_inputs() -> None:
@@ -242,6 +302,20 @@ def test_inputs_are_named(tmp_path: Path) -> None:
     origins = " ".join(explain_value(run, "program.py", 5, "z").origins)
     assert "the environment" in origins
     assert "the program's arguments" in origins
+
+
+def test_recorded_generators_and_made_objects_are_not_said_to_be_unknown(
+    tmp_path: Path, python: str
+) -> None:
+    text = (
+        "from dataclasses import dataclass\n@dataclass\nclass Point:\n    x: int\n"
+        "def list_points():\n    for x in (1, 2):\n        yield Point(x)\n"
+        "points = list(list_points())\nlast = points[-1]\nprint(last)\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    chain = explain_value(run, "program.py", 10, "last")
+    assert 7 in list_lines(chain)
+    assert (list(chain.unknown), run.remarks) == ([], [])
 
 
 # -- exceptions ------------------------------------------------------------------------------------

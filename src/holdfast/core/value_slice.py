@@ -28,7 +28,7 @@ _LENGTHS = {
     "content": 1.5,
     "returned": 1.0,
     "test": 1.5,
-    "not done": 2.0,
+    "not done": 2.6,
     "raised": 0.5,
     "called by": 1.0,
     "which object": 3.0,
@@ -290,17 +290,33 @@ class Slice:
                 yield _LENGTHS["not done"], other, "not done"
 
     def _expand_unused(self, event: RunEvent) -> Iterator[tuple[float, Source, str]]:
-        """A function that returns nothing: what it had and threw away."""
+        """A function that returns nothing: what it had and did not use."""
         frame = event.frame
         if frame.result_time != event.time or frame.result != "None":
             return
-        for other in frame.events:
-            if not other.statement.unused or other.time > event.time:
-                continue
-            for number in other.children:
-                child = self._run.frames.get(number)
-                if child is not None and child.outcome == "returned" and child.result != "None":
-                    yield _LENGTHS["not done"], other, "not done"
+        read: set[str] = set()
+        for other in reversed(frame.events):
+            if other.time <= event.time and (
+                self._has_unused_result(other) or self._has_unread_local(other, read)
+            ):
+                yield _LENGTHS["not done"], other, "not done"
+            read.update(place for place in other.reads if isinstance(place, str))
+
+    def _has_unused_result(self, event: RunEvent) -> bool:
+        if not event.statement.unused:
+            return False
+        called = (self._run.frames.get(number) for number in event.children)
+        return any(
+            frame is not None and frame.outcome == "returned" and frame.result != "None"
+            for frame in called
+        )
+
+    def _has_unread_local(self, event: RunEvent, read: set[str]) -> bool:
+        """Whether it gave a variable a result that nobody read afterwards."""
+        prefix = f"{event.frame.number}."
+        places = [write.place for write in event.writes if write.place.startswith(prefix)]
+        is_result = event.statement.kind == "assign" and bool(event.children)
+        return is_result and bool(places) and event.raised is None and not read.intersection(places)
 
     def _expand_leaving(self, event: RunEvent) -> Iterator[tuple[float, Source, str]]:
         """The `break` that led out of a loop to here."""

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from holdfast.core.run_index import Binding, RunIndex, Source, find_write
 from holdfast.core.value_slice import Reached, Slice
 from holdfast.model.run_recording import (
     PlaceWrite,
+    RecordedCode,
     RecordedStatement,
     RunEvent,
-    RunFrame,
     WhyLink,
 )
 
 _COMMENT = re.compile(r"\s+#[^'\"]*$")
+_CLASS = re.compile(r"\b([A-Z]\w*)\(")
+_MAX_TEXT = 32  # characters of a value that was read
 _MAX_READ = 4  # values that a link says it read
 _MAX_WROTE = 4
 _MAX_UNKNOWN = 5
 _MAX_ORIGINS = 4
 _MAX_SOURCE = 120
 _MAX_ROUNDS = 4
+_MAX_OTHERS = 3  # values of other rounds
+_MAX_OTHER = 48  # characters of all of them
 
 # Functions whose result depends on nothing but their arguments, and that change none of them.
 _PURE_NAMES = """
@@ -76,6 +80,11 @@ class ChainBuilder:
         self._run = index.run
         self._slice = found
         self._groups = self._group(sorted(found.reached.values(), key=_get_order))
+        self._recorded = {name for code in self._run.codes.values() for name in _list_names(code)}
+        self._told: set[tuple[str, str]] = set()
+        """Names and values that links say: others need not."""
+        self._linked: set[int] = set()
+        """By id: the executions that links stand for."""
 
     def _group(self, reached: Sequence[Reached]) -> list[_Group]:
         groups: dict[tuple[int, int], _Group] = {}
@@ -104,7 +113,7 @@ class ChainBuilder:
 
     def choose(self, most: int, but: RunEvent | None) -> tuple[list[WhyLink], int]:
         """The links that say most, nearest first, and how many are left out."""
-        groups = [group for group in self._groups if not self._is_start(group, but)]
+        groups = [group for group in self._groups if not self._is_told_by_others(group, but)]
         chosen = groups
         if len(groups) > most:  # the nearest and the latest, in turns
             latest = sorted(groups, key=lambda group: -group.latest)
@@ -114,55 +123,109 @@ class ChainBuilder:
                 picked.setdefault(id(late), late)
             kept = set(list(picked)[:most])
             chosen = [group for group in groups if id(group) in kept]
-        return [self.build_link(group) for group in chosen], len(groups) - len(chosen)
+        self._linked = {id(event) for group in chosen for event in group.events} | {id(but)}
+        for group in chosen:
+            self._told.update(self._list_told(group))
+        return [self._build_link(group) for group in chosen], len(groups) - len(chosen)
 
-    @staticmethod
-    def _is_start(group: _Group, but: RunEvent | None) -> bool:
-        return but is not None and group.event is but and len(group.events) < 2
+    def _is_told_by_others(self, group: _Group, start: RunEvent | None) -> bool:
+        """The write that was asked about, a part of a statement, a last `return` of a name."""
+        statement = group.event.statement
+        if start is not None and group.event is start:
+            return len(group.events) < 2
+        if group.event.frame.code.name == "<genexpr>":
+            return True
+        is_last = statement.parent < 0 and statement.exits < 0
+        return is_last and _is_name_returned(group.event)
 
     def describe(self, event: RunEvent) -> WhyLink:
         """The link of one statement."""
         group = next((each for each in self._groups if each.event is event), None)
-        return self.build_link(group or _Group(event, 0.0, "value", [event]))
+        return self._build_link(group or _Group(event, 0.0, "value", [event]))
 
-    def build_link(self, group: _Group) -> WhyLink:
-        event = group.event
-        own = next((each for each in group.events), None)
-        shown = own or event
-        wrote = dict(self._list_written(shown)) if own is not None else {}
-        wrote = dict(self._slice.defaults.get(id(shown), wrote))
-        if "entered" in wrote and 1 < len(group.events) <= _MAX_ROUNDS + 1:
-            wrote["entered"] += self._describe_rounds(group.events, shown)
+    def _build_link(self, group: _Group) -> WhyLink:
+        shown = next(iter(group.events), group.event)
+        read = dict(self._list_untold(shown))
+        wrote = self._describe_written(group, shown) if group.events else {}
+        if (not read and _is_name_returned(shown)) or self._is_result_told(shown):
+            wrote.pop("returned", None)
         given = [each for each in group.bindings if each.argument.name not in ("self", "cls")]
         for binding in given[:_MAX_WROTE]:
             name = f"{binding.frame.code.name}({binding.argument.name})"
             wrote.setdefault(name, binding.argument.text)
-        relation = group.relation
-        if shown.raised is not None:
-            wrote["raised"] = shown.raised
         return WhyLink(
             file=shown.statement.file.path,
             line=shown.statement.line,
             function=shown.frame.code.qualname,
             source=cut_source(shown.statement),
-            relation=relation,
+            relation=group.relation,
             wrote=wrote,
-            read=dict(self._list_read(shown)),
+            read=read,
             times=max(1, len({each.time for each in group.events})),
             unknown=self._list_unknown_of(shown),
         )
 
+    def _is_result_told(self, event: RunEvent) -> bool:
+        """Whether the statement that called says what it got."""
+        caller = self._run.events.get(event.frame.caller_time)
+        if caller is None or id(caller) not in self._linked:
+            return False
+        return event.frame.result in [write.text for write in caller.writes]
+
+    def _list_told(self, group: _Group) -> Iterator[tuple[str, str]]:
+        if group.events:
+            shown = group.events[0]
+            yield from self._slice.defaults.get(id(shown), {}).items()
+            wrote = dict(self._list_written(shown))
+            yield from wrote.items()
+            for name, texts in self._list_others(group.events, wrote).items():
+                yield from ((name, text) for text in texts)
+
+    def _describe_written(self, group: _Group, shown: RunEvent) -> dict[str, str]:
+        """What a statement left, and what it left in other rounds."""
+        if id(shown) in self._slice.defaults:
+            return dict(self._slice.defaults[id(shown)])
+        wrote = dict(self._list_written(shown))
+        if "entered" in wrote and 1 < len(group.events) <= _MAX_ROUNDS + 1:
+            wrote["entered"] += self._describe_rounds(group.events, shown)
+        for name, others in self._list_others(group.events, wrote).items():
+            wrote[name] += f" (also {', '.join(others)})"
+        if shown.raised is not None:
+            wrote["raised"] = shown.raised
+        return wrote
+
+    def _list_others(
+        self, events: Sequence[RunEvent], wrote: Mapping[str, str]
+    ) -> dict[str, list[str]]:
+        """Other values that the statement left, where they are few and short."""
+        others: dict[str, dict[str, None]] = {name: {} for name in wrote if name != "entered"}
+        for event in events[1:]:
+            for name, text in self._list_written(event):
+                if name in others and text != wrote[name]:
+                    others[name][text] = None
+                    if len(others[name]) > _MAX_OTHERS or sum(map(len, others[name])) > _MAX_OTHER:
+                        del others[name]
+        return {name: list(texts) for name, texts in others.items() if texts}
+
     def _describe_rounds(self, events: Sequence[RunEvent], shown: RunEvent) -> str:
-        """How the same test went in other rounds, with what it read there."""
+        """How the same test went in other rounds, with what it read there and differs."""
+        read = {
+            id(event): {label: text for label, text, _ in self._list_read(event)}
+            for event in events
+            if event.branch is not None and event.statement.kind != "for"
+        }
+        first = read.pop(id(shown), {})
+        differing = {
+            label for each in read.values() for label in each if each[label] != first.get(label)
+        }
         said: dict[str, None] = {}
         for event in events:
-            if event is shown or event.branch is None or event.statement.kind == "for":
-                continue
-            read = ", ".join(
-                f"{label}={text.rpartition(' (')[0]}" for label, text in self._list_read(event)
-            )
-            said[f"{'yes' if event.branch else 'no'} with {read}" if read else ""] = None
-        return "".join(f"; {text}" for text in said if text)
+            values = read.get(id(event), {})
+            names = [label for label in values if label in differing]
+            if names:
+                values_said = ", ".join(f"{name}={_cut(values[name], _MAX_TEXT)}" for name in names)
+                said[f"; {'yes' if event.branch else 'no'} with {values_said}"] = None
+        return "".join(said)
 
     def _list_written(self, event: RunEvent) -> Iterator[tuple[str, str]]:
         """Names and values that a statement left, and what came of its test or call."""
@@ -175,19 +238,28 @@ class ChainBuilder:
             if count < _MAX_WROTE and event.raised is None:
                 yield label, "deleted" if write.text is None else write.text
             count += 1
-        if statement.kind in ("if", "while", "for", "case") and event.branch is not None:
+        is_test = statement.kind in ("if", "while", "for", "case") and event.branch is not None
+        if is_test and not (count and event.branch):
             yield "entered", "yes" if event.branch else "no"
         frame = event.frame
-        is_result = statement.returns or frame.result != "None"
+        is_result = statement.returns or (frame.result != "None" and not frame.given)
         if frame.result_time == event.time and frame.outcome == "returned" and is_result:
             yield "returned", frame.result or ""
         given = [value for value in frame.given if value.time == event.time]
         if given:
             yield "gave", given[-1].text
 
-    def _list_read(self, event: RunEvent) -> Iterator[tuple[str, str]]:
-        """Names and values that a statement read, with the lines that wrote them."""
-        latest: dict[str, tuple[int, str]] = {}
+    def _list_untold(self, event: RunEvent) -> Iterator[tuple[str, str]]:
+        """What a statement read, without what links say already."""
+        for label, text, place in self._list_read(event):
+            shown = _cut(text, _MAX_TEXT)
+            if not self._told.intersection(((label, text), (label, shown))):
+                self._told.add((label, shown))
+                yield label, f"{shown} ({place})"
+
+    def _list_read(self, event: RunEvent) -> list[tuple[str, str, str]]:
+        """Names and values that a statement read, and where they were written."""
+        latest: dict[str, tuple[int, str, str]] = {}
         for place, known in zip(event.reads, event.statement.reads, strict=False):
             source = self._find_writer(place, event) if place else None
             if source is None:
@@ -200,9 +272,8 @@ class ChainBuilder:
                 label += place[place.index("[") :]
             # What a container holds was perhaps written later than the variable that it is in.
             if label not in latest or latest[label][0] < source.time:
-                text = f"{_cut(write.text or '', 32)} ({_say_line(source, event)})"
-                latest[label] = source.time, text
-        yield from [(label, text) for label, (_, text) in latest.items()][:_MAX_READ]
+                latest[label] = source.time, write.text or "", _say_line(source, event)
+        return [(label, text, place) for label, (_, text, place) in latest.items()][:_MAX_READ]
 
     def _find_writer(self, place: str, event: RunEvent) -> Source | None:
         found = self._index.find_read_writes(place, event)
@@ -229,12 +300,13 @@ class ChainBuilder:
     def _list_unrecorded(self, event: RunEvent) -> list[str]:
         """The calls of a statement that no recorded frame stands for."""
         frames = [self._run.frames[n] for n in event.children if n in self._run.frames]
-        names = {name for frame in frames for name in _list_names(frame)}
+        names = {name for frame in frames for name in _list_names(frame.code)}
         labels = {call: call.rpartition(".")[2] for call in event.statement.calls}
         called = names.intersection(labels.values())
-        if any(not called.intersection(_list_names(frame)) for frame in frames):
+        if any(not called.intersection(_list_names(frame.code)) for frame in frames):
             return []  # a decorated function, say: which call it was is not known
-        return [call for call, name in labels.items() if name and name not in names | _PURE]
+        known = _PURE | self._recorded | _list_made(event)
+        return [call for call, name in labels.items() if name and name not in known]
 
     def list_unknown(self) -> list[str]:
         """What could not be known, of the nearest first."""
@@ -281,9 +353,21 @@ class ChainBuilder:
         return None
 
 
-def _list_names(frame: RunFrame) -> list[str]:
+def _is_name_returned(event: RunEvent) -> bool:
+    """`return price`: the write of `price` says it all."""
+    name = event.statement.source.removeprefix("return ")
+    return event.statement.returns and event.raised is None and name.isidentifier()
+
+
+def _list_names(code: RecordedCode) -> list[str]:
     """What a call of this code may be called: a class by its own name."""
-    return frame.code.qualname.split(".")[-2:]
+    return code.qualname.split(".")[-2:]
+
+
+def _list_made(event: RunEvent) -> set[str]:
+    """Classes of objects that a statement made: their texts say what came of it."""
+    texts = [event.raised, *(write.text for write in event.writes)]
+    return {name for text in texts if text for name in _CLASS.findall(text)}
 
 
 def cut_source(statement: RecordedStatement) -> str:

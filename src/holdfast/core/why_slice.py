@@ -102,8 +102,8 @@ def _build_chain(
     builder = ChainBuilder(index, found)
     first = sources[0]
     site = first if isinstance(first, RunEvent) else index.run.events.get(first.frame.caller_time)
-    assigned = builder.describe(site) if site is not None else _describe_argument(first)
     links, left_out = builder.choose(max(1, max_lines - _HEAD_LINES), site)
+    assigned = builder.describe(site) if site is not None else _describe_argument(first)
     return WhyChain(
         links=links,
         assigned=assigned,

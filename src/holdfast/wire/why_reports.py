@@ -43,7 +43,7 @@ class WhyLinkShown(msgspec.Struct, kw_only=True, omit_defaults=True):
     ] = UNSET
     relation: Annotated[
         str | UnsetType,
-        Meta(description="How it matters, if not by its value: test, not done, argument…"),
+        Meta(description="`not done`: a test kept it, or something like it, from happening."),
     ] = UNSET
     times: Annotated[int | UnsetType, Meta(description="In how many rounds it matters.")] = UNSET
 
@@ -55,10 +55,11 @@ class WhyReport(ToolAnswer, kw_only=True, omit_defaults=True):
     trace_id: Annotated[str, Meta(description="The recording, for further questions.")]
     session_id: Annotated[str | UnsetType, Meta(description="The session of the run.")] = UNSET
     variable: Annotated[str | UnsetType, Meta(description="What was asked for.")] = UNSET
-    at: Annotated[str | UnsetType, Meta(description="Where, as `file:line`.")] = UNSET
     hit: Annotated[int | UnsetType, Meta(description="Which time that line ran.")] = UNSET
     hits: Annotated[int | UnsetType, Meta(description="How often it ran.")] = UNSET
-    value: Annotated[str | UnsetType, Meta(description="The value there.")] = UNSET
+    value: Annotated[
+        str | UnsetType, Meta(description="The value there, if `assigned` does not say it.")
+    ] = UNSET
     assigned: Annotated[
         WhyAssigned | UnsetType, Meta(description="The write that produced it.")
     ] = UNSET
@@ -86,7 +87,8 @@ class WhyReport(ToolAnswer, kw_only=True, omit_defaults=True):
         yield self._render_head()
         if self.assigned is not UNSET:
             one = self.assigned
-            yield f"assigned at {one.file}:{one.line}  {one.source}".rstrip()
+            verb = "assigned" if self.variable is not UNSET else "raised"
+            yield f"{verb} at {one.file}:{one.line}  {one.source}".rstrip()
         yield from map(_render_link, self.links)
         yield from (f"begins with {origin}" for origin in self.origins or ())
         yield from (f"not known: {reason}" for reason in self.unknown or ())
@@ -96,11 +98,11 @@ class WhyReport(ToolAnswer, kw_only=True, omit_defaults=True):
             yield f"next: {self.next}"
 
     def _render_head(self) -> str:
-        value = f" = {self.value}" if self.value is not UNSET else ""
-        where = f" at {self.at}" if self.at is not UNSET else ""
+        found = self.value if self.assigned is UNSET else self.assigned.value
+        value = f" = {found}" if found else ""
         hit = f" hit {self.hit} of {self.hits}" if self.hits and self.hit is not UNSET else ""
         subject = self.variable if self.variable is not UNSET else "the exception"
-        return f"why {subject}{value}{where}{hit} · {self.status} · {self.trace_id}"
+        return f"why {subject}{value}{hit} · {self.status} · {self.trace_id}"
 
     def list_reductions(self) -> Sequence[WhyReport]:
         return [_reduce(self, chars, links) for chars, links in _SIZES]
@@ -126,7 +128,6 @@ def _reduce(report: WhyReport, chars: int, most: int) -> WhyReport:
     return msgspec.structs.replace(
         report,
         variable=change_set(report.variable, lambda text: shorten(text, max(20, chars))),
-        at=change_set(report.at, lambda text: cut_start(text, max(24, 2 * chars))),
         value=change_set(report.value, lambda text: shorten(text, chars)),
         assigned=change_set(report.assigned, lambda one: _cut_assigned(one, chars)),
         links=[_cut_link(link, chars) for link in report.links[:most]],

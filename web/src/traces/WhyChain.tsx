@@ -11,6 +11,7 @@ interface Places {
 /** The writes that led to a value, the last one first. A place leads to its line. */
 export function WhyChain({ report, ...places }: { report: WhyReport } & Places) {
   const { assigned } = report;
+  const value = assigned?.value ?? report.value;
   const from = (report.from ?? []).map((link) => ({ ...link, file: link.file ?? assigned?.file ?? "" }));
   // The first link may be the assignment itself, with more facts.
   const rest = assigned && isSamePlace(from[0], assigned) ? from.slice(1) : from;
@@ -19,9 +20,7 @@ export function WhyChain({ report, ...places }: { report: WhyReport } & Places) 
     <>
       <p className="why-value">
         <code>
-          {report.value === undefined
-            ? (report.variable ?? "")
-            : `${report.variable ?? "the exception"} = ${report.value}`}
+          {value === undefined ? (report.variable ?? "") : `${report.variable ?? "the exception"} = ${value}`}
         </code>{" "}
         {report.hits && report.hits > 1 ? (
           <span className="soft">
@@ -35,7 +34,7 @@ export function WhyChain({ report, ...places }: { report: WhyReport } & Places) 
             <span className="relation">written here</span>
             <PlaceButton place={assigned} {...places} />
             <Times count={first?.times} />
-            <SourceText text={assigned.source} />
+            <SourceText text={assigned.source ?? first?.source} />
             <Values values={first?.wrote ?? { [report.variable ?? ""]: assigned.value }} isWritten />
             <Values values={first?.read} />
           </li>

@@ -216,14 +216,21 @@ class RunRecorder:
 
     def _is_made_by_own(self, code: CodeType) -> bool:
         """Code that `exec` or `eval` made: is it the program's, and is its source known?"""
-        if code.co_name in _TRANSPARENT:
-            return False
+        if code.co_name in _TRANSPARENT or code.co_name.startswith("__"):
+            return False  # methods such as those that `dataclass` makes
         frame = sys._getframe(1)
         found: Any = frame
         while found is not None and found.f_code is not code:
             found = found.f_back
         if found is None:
             return False
+        maker = found.f_back
+        if (
+            code.co_name == "<module>"
+            and maker
+            and not self._own.find_path(maker.f_code.co_filename)
+        ):
+            return False  # a library made it, as `dataclass` does
         file = dict.get(found.f_globals, "__file__")
         if type(file) is not str or not self._own.find_path(file):
             return False

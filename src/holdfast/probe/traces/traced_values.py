@@ -176,7 +176,8 @@ def _join(items: Any, size: int, room: int, depth: int) -> str:
     parts: List[str] = []
     used = 2
     for item in items:
-        text = _show(item, room // 2, depth - 1)
+        share = (room - used) // (size - len(parts) or 1)
+        text = _show(item, max(room // 2, share), depth - 1)
         used += len(text) + 2
         if used > room and parts:
             parts.append("... %d more" % (size - len(parts)))
@@ -192,7 +193,8 @@ def _join_pairs(pairs: Any, size: int, room: int, depth: int, form: str = "%s: %
     used = 2
     for key, item in pairs:
         label = key if form is _FIELD and type(key) is str else _show(key, room // 3, depth - 1)
-        text = form % (label, _show(item, max(12, room // 3), depth - 1))
+        share = (room - used) // (size - len(parts) or 1) - len(label)
+        text = form % (label, _show(item, max(12, room // 3, share), depth - 1))
         used += len(text) + 2
         if used > room and parts:
             parts.append("... %d more" % (size - len(parts)))

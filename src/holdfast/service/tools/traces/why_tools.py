@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from holdfast.service.debugger import Debugger
 
 MAX_LINES = 30
-_QUIET_RELATIONS = ("value", "asked", "argument", "returned")
+_QUIET_RELATIONS = ("value", "argument", "returned", "raised", "test", "which object")
+_EMPTY = frozenset(("{}", "[]", "set()", "defaultdict({})", "deque([])"))
 _ENTRY = "if __name__ =="
 
 
@@ -105,13 +107,14 @@ def _build_report(
         report.session_id = session.id
     if chain.name is not None:
         report.variable = clean_line(chain.name)
-    if chain.value is not None:
-        report.value = values.show(chain.name or "", chain.value)
-    if chain.file is not None:
-        report.at = client.show_place(chain.file, chain.line)
-        report.hit, report.hits = chain.hit, chain.hits
     if chain.assigned is not None:
         report.assigned = _build_assigned(client, values, chain)
+        if any(link.line == chain.assigned.line and not link.file for link in report.links[:1]):
+            report.assigned.source = ""  # the first link has it
+    elif chain.value is not None:
+        report.value = values.show(chain.name or "", chain.value)
+    if chain.hits > 1:
+        report.hit, report.hits = chain.hit, chain.hits
     inputs = [origin for origin in chain.origins if not origin.startswith("a constant")]
     report.origins = [values.show_words(origin) for origin in inputs] or UNSET
     report.unknown = [values.show_words(reason) for reason in chain.unknown] or UNSET
@@ -131,13 +134,19 @@ def _build_assigned(client: ToolClient, values: ShownValues, chain: WhyChain) ->
 
 
 def _build_links(client: ToolClient, values: ShownValues, chain: WhyChain) -> list[WhyLinkShown]:
-    """The statements that say something: who called is told by the arguments that came from it."""
     first = chain.assigned or next(iter(chain.links), None)
     return [
         _build_link(client, values, link, "" if first is None else first.file)
         for link in chain.links
-        if link.relation != "called by" and not link.source.startswith(_ENTRY)
+        if not _says_nothing(link)
     ]
+
+
+def _says_nothing(link: WhyLink) -> bool:
+    """Who called is told by the arguments; that a container was empty at first says little."""
+    if link.relation == "which object":
+        return _EMPTY.issuperset(link.wrote.values())
+    return link.relation == "called by" or link.source.startswith(_ENTRY)
 
 
 def _build_link(
@@ -159,4 +168,21 @@ def _build_link(
 
 def _leave_out_obvious(wrote: Mapping[str, str], source: str) -> dict[str, str]:
     """What the statement itself does not say already, as `x = 3` does."""
-    return {name: text for name, text in wrote.items() if source != f"{name} = {text}"}
+    name = _find_constant(source)
+    return {each: text for each, text in wrote.items() if each != name}
+
+
+def _find_constant(source: str) -> str | None:
+    """The variable that a statement gives a literal value."""
+    try:
+        (statement,) = ast.parse(source).body
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            target, value = statement.targets[0], statement.value
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            target, value = statement.target, statement.value
+        else:
+            return None
+        ast.literal_eval(value)
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
+        return None
+    return ast.unparse(target)
