@@ -10,7 +10,7 @@ from bench.growth import Curve
 from bench.measurements import Row
 from bench.page_figures import PageFigures
 
-_STYLE = {
+STYLE = {
     "svg.hashsalt": "holdfast",  # the same figures give the same file
     "svg.fonttype": "none",
     "font.family": "sans-serif",
@@ -27,7 +27,7 @@ def draw(curves: list[Curve], folder: Path) -> list[Path]:
 
     folder.mkdir(parents=True, exist_ok=True)
     written = []
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         for curve in curves:
             xs, ys = zip(*curve.points, strict=True)
             figure, axes = pyplot.subplots(figsize=(4.2, 2.4), layout="constrained")
@@ -60,7 +60,7 @@ def draw_servers(rows: list[Row], folder: Path) -> list[Path]:
     from matplotlib import pyplot
 
     folder.mkdir(parents=True, exist_ok=True)
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure, panels = pyplot.subplots(
             1, len(shown), figsize=(8.4, 2.0), layout="constrained", sharey=True
         )
@@ -95,7 +95,7 @@ def draw_page(measured: PageFigures | None, folder: Path) -> list[Path]:
     from matplotlib import pyplot
 
     folder.mkdir(parents=True, exist_ok=True)
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(8.4, 1.8), layout="constrained")
         names = [one.name.split(":")[0] for one in shown]
         medians = [one.median for one in shown]

@@ -171,12 +171,12 @@ def make_evaluation() -> Evaluation:
     return Evaluation(
         {
             CHOSEN: {
-                "split_bill": Finding("", True, 1, 800, 800),
-                "stair_ways": Finding("", True, 1, 400, 400),
+                "split_bill": Finding("", True, 1, 800),
+                "stair_ways": Finding("", True, 1, 400),
             },
             DAP_MCP: {
-                "split_bill": Finding("into", True, 4, 8_000, 8_000),
-                "stair_ways": Finding("into", False, 6, 12_000, 12_000),
+                "split_bill": Finding("into", True, 4, 8_000),
+                "stair_ways": Finding("into", False, 6, 12_000),
             },
         }
     )
@@ -185,10 +185,9 @@ def make_evaluation() -> Evaluation:
 def test_what_is_not_found_costs_all_the_calls_that_are_allowed() -> None:
     made = make_evaluation()
 
-    assert made.cost(DAP_MCP, "split_bill") == (4, 2_000, 2_000)
+    assert made.cost(DAP_MCP, "split_bill") == (4, 2_000)
     assert made.cost(DAP_MCP, "stair_ways") == (
         MAX_CALLS,
-        MAX_CALLS * 1_000 / 2,
         MAX_CALLS * 1_000 / 2,
     )
 

@@ -392,3 +392,5 @@ FRESH_PROGRAMS = (
     ),
 )
 """Written after the answers had their form, and never used to change it."""
+
+ALL_PROGRAMS = PROGRAMS + FRESH_PROGRAMS

@@ -21,7 +21,7 @@ import psutil
 from mcp import MCPError
 
 from bench.agent import evaluation_policies, peers
-from bench.agent.buggy_programs import PROGRAMS, BuggyProgram, Case, prepare
+from bench.agent.buggy_programs import ALL_PROGRAMS, BuggyProgram, Case, prepare
 from bench.agent.evaluation_peers import DapMcp, McpDebugger, list_rules
 from bench.agent.investigation import MAX_CALLS, Finding, Investigation, Policy, follow
 from bench.agent.mcp_driver import ServerCommand, converse
@@ -42,7 +42,6 @@ class Cost(NamedTuple):
 
     calls: float
     tokens: float
-    shown_tokens: float
 
 
 @dataclass(frozen=True)
@@ -65,22 +64,30 @@ class Evaluation:
         if findings[program].found:
             return _read_cost(findings[program])
         spent = [_read_cost(finding) for finding in findings.values()]
-        calls, tokens, shown = (sum(column) for column in zip(*spent, strict=True))
-        times = MAX_CALLS / max(calls, 1)
-        return Cost(MAX_CALLS, times * tokens, times * shown)
+        calls, tokens = (sum(column) for column in zip(*spent, strict=True))
+        return Cost(MAX_CALLS, MAX_CALLS / max(calls, 1) * tokens)
+
+    def select(self, programs: Sequence[BuggyProgram]) -> Evaluation | None:
+        """The part about these programs."""
+        names = [program.name for program in programs if program.name in self.programs]
+        found = {
+            contender: {name: findings[name] for name in names}
+            for contender, findings in self.findings.items()
+        }
+        return Evaluation(found) if names else None
 
 
 def _read_cost(finding: Finding) -> Cost:
-    return Cost(finding.calls, finding.tokens, finding.shown_tokens)
+    return Cost(finding.calls, finding.tokens)
 
 
-def measure(*, has_peers: bool, programs: Sequence[BuggyProgram] = PROGRAMS) -> Evaluation:
+def measure(*, has_peers: bool, programs: Sequence[BuggyProgram] = ALL_PROGRAMS) -> Evaluation:
     """Let every contender look for the bug in each program."""
     return asyncio.run(_measure(programs, _list_contenders(has_peers=has_peers)))
 
 
 def select(*names: str) -> list[BuggyProgram]:
-    return [program for program in PROGRAMS if program.name in names]
+    return [program for program in ALL_PROGRAMS if program.name in names]
 
 
 @contextlib.contextmanager
@@ -176,11 +183,7 @@ def _take_best(findings: list[Finding]) -> Finding | None:
     if not found:
         return None
     best = min(found, key=lambda finding: finding.calls)
-    size, shown = (
-        min(sizes)
-        for sizes in zip(*((each.bytes, each.shown_bytes) for each in found), strict=True)
-    )
-    return Finding(best.policy, True, best.calls, size, shown)
+    return Finding(best.policy, True, best.calls, min(finding.bytes for finding in found))
 
 
 def _find_command(name: str, case: Case) -> ServerCommand:

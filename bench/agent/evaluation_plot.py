@@ -8,7 +8,7 @@ from pathlib import Path
 import matplotlib
 
 from bench.agent.evaluation import OURS, Evaluation
-from bench.plots import _STYLE
+from bench.plots import STYLE
 
 _OURS, _PEERS = ("#1f6f8b", "#5aa6bd", "#12455a", "#8fc7d6", "#2e8fa8"), ("#b8b8b8", "#7d7d7d")
 
@@ -22,11 +22,11 @@ def draw_evaluation(evaluation: Evaluation | None, folder: Path) -> list[Path]:
 
     folder.mkdir(parents=True, exist_ok=True)
     ours, peers = iter(_OURS), iter(_PEERS)
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(STYLE):
         figure, axes = pyplot.subplots(figsize=(8.4, 3.6), layout="constrained")
         for name in evaluation.findings:
             costs = [evaluation.cost(name, program) for program in evaluation.programs]
-            calls, tokens, _shown = zip(*costs, strict=True)
+            calls, tokens = zip(*costs, strict=True)
             is_ours = name.startswith(OURS)
             color, marker = (next(ours), "o") if is_ours else (next(peers), "s")
             axes.scatter(calls, tokens, s=9, color=color, marker=marker, alpha=0.45, linewidths=0)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import statistics
 
-from bench.agent.buggy_programs import PROGRAMS
+from bench.agent.buggy_programs import ALL_PROGRAMS, FRESH_PROGRAMS, PROGRAMS
 from bench.agent.evaluation import CHOSEN, Evaluation
 from bench.measurements import Figure, Ratio, Row, summarize
 from bench.tables import format_number, format_ratios, format_table
 
 CHEAPEST_PEER = "the cheapest of the others"
-_LIMITS = (("calls", 1 / 4), ("tokens", 1 / 3), ("tokens shown", 1 / 3))
-"""As in `Cost`. *Shown* is the larger of text and structure; else both count."""
+_LIMITS = (("calls", 1 / 4), ("tokens", 1 / 3))
+"""As in `Cost`."""
+_PARTS = (
+    ("Programs on which the answers were improved", PROGRAMS),
+    ("Programs that were written afterwards", FRESH_PROGRAMS),
+)
 
 
 def build_rows(evaluation: Evaluation) -> list[Row]:
@@ -55,14 +59,15 @@ def _list_costs(evaluation: Evaluation, contender: str, index: int) -> list[floa
 
 
 def format_evaluation(evaluation: Evaluation) -> str:
-    """Contenders, ratios and programs."""
-    ratios = build_ratios(evaluation)
-    parts = [
-        format_contenders(evaluation),
-        *([format_ratios(ratios)] if ratios else []),
-        format_programs(evaluation),
-    ]
-    return "\n".join(parts)
+    """Contenders and ratios for each group of programs, and all programs."""
+    parts = []
+    for title, programs in _PARTS:
+        part = evaluation.select(programs)
+        if part is not None:
+            ratios = build_ratios(part)
+            parts += [f"### {title}\n", format_contenders(part)]
+            parts += [format_ratios(ratios)] if ratios else []
+    return "\n".join([*parts, format_programs(evaluation)])
 
 
 def format_contenders(evaluation: Evaluation) -> str:
@@ -91,7 +96,7 @@ def format_contenders(evaluation: Evaluation) -> str:
 def format_programs(evaluation: Evaluation) -> str:
     """One program a line: calls and tokens of each contender, or a dash where it found nothing."""
     contenders = list(evaluation.findings)
-    kinds = {program.name: program.kind for program in PROGRAMS}
+    kinds = {program.name: program.kind for program in ALL_PROGRAMS}
     lines = [
         [f"{name}: {kinds[name]}", *(_format_cell(evaluation, each, name) for each in contenders)]
         for name in evaluation.programs

@@ -28,17 +28,11 @@ class Finding:
     found: bool
     calls: int
     bytes: int
-    """Of whole results, text and structure."""
-    shown_bytes: int
-    """Of the larger of text and structure, where a client shows the model one of both."""
+    """Of each answer the larger of text and structure: a client shows the model one of both."""
 
     @property
     def tokens(self) -> float:
         return self.bytes / 4
-
-    @property
-    def shown_tokens(self) -> float:
-        return self.shown_bytes / 4
 
 
 class Concluded(Exception):
@@ -62,7 +56,7 @@ class Investigation:
         self._moves = moves
         self._to_beat = to_beat
         self._observation: list[str] = []
-        self._shown_bytes = 0
+        self._bytes = 0
 
     async def ask(self, tool: str, **arguments: Any) -> Any:
         """Call the tool and return its answer. Raises Concluded when that was the last call."""
@@ -78,7 +72,7 @@ class Investigation:
         if not isinstance(answer, str):
             parts.append(json.dumps(answer, ensure_ascii=False, separators=(",", ":")))
         self._observation += parts
-        self._shown_bytes += max(len(part.encode()) for part in parts)
+        self._bytes += max(len(part.encode()) for part in parts)
         self.is_found = evidence.is_complete(self.case, "\n".join(self._observation))
         if self.is_found or self._is_hopeless():
             raise Concluded
@@ -92,9 +86,7 @@ class Investigation:
         return answer
 
     def conclude(self, policy: str) -> Finding:
-        calls = self._agent.calls
-        size = sum(call.bytes for call in calls)
-        return Finding(policy, self.is_found, len(calls), size, self._shown_bytes)
+        return Finding(policy, self.is_found, len(self._agent.calls), self._bytes)
 
     def _is_hopeless(self) -> bool:
         so_far, best = self.conclude(""), self._to_beat
