@@ -1,4 +1,3 @@
-# mypy: ignore-errors
 """Times functions that are traced, and what runs beside them; prints JSON.
 
     traced_frames.py PROBE WAY
@@ -7,12 +6,15 @@ WAY is `plain`, `settrace` (a trace function that does nothing) or `traced`. Tim
 time, so that other load does not count. The best of a few runs counts.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import sys
 import tempfile
 import time
 import types
+from typing import Any
 
 SOURCE = """
 def rest(n):
@@ -67,26 +69,30 @@ MEASURED = {
 }
 
 
-def load(probe):
-    namespace = {"__name__": "loader"}
+def load(probe: str) -> Any:
+    namespace: dict[str, Any] = {"__name__": "loader"}
     with open(os.path.join(probe, "package_loader.py"), encoding="utf-8") as file:
         exec(compile(file.read(), "package_loader", "exec"), namespace)
     return namespace["load_module"](probe, "traces.trace_start")
 
 
-def ignore(frame, event, arg):
+def ignore(_frame: Any, _event: str, _arg: Any) -> Any:
     return ignore
 
 
-def measure(start, way, traced, folder):
+def measure(start: Any, way: str, traced: str, folder: str) -> float:
     """The seconds that one call takes."""
     called, argument, _rounds = MEASURED[traced]
     file = os.path.join(folder, "measured.py")
     main = types.ModuleType("__main__")
-    main.__file__, main.clock = file, time.thread_time
+    main.__dict__.update(__file__=file, clock=time.thread_time)
     if way == "traced":
         # Each call of a short function is recorded, until one raises: none does.
-        order = {"kind": "frame", "path": os.path.join(folder, traced), "function": traced}
+        order: dict[str, Any] = {
+            "kind": "frame",
+            "path": os.path.join(folder, traced),
+            "function": traced,
+        }
         more = {"is_own": True, "script": file, "roots": [], "raised": traced == "short"}
         start.begin(dict(order, **more))
     exec(start.prepare_code(compile(SOURCE, file, "exec")), main.__dict__)
@@ -94,14 +100,14 @@ def measure(start, way, traced, folder):
     if way == "settrace":
         sys.settrace(ignore)
     began = time.thread_time()
-    inner = function(argument)
+    inner: float = function(argument)
     took = time.thread_time() - began
     sys.settrace(None)
     start.end()
     return took if traced == "loop" else inner
 
 
-def main(probe, way):
+def main(probe: str, way: str) -> dict[str, float]:
     start = load(probe)
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "measured.py"), "w", encoding="utf-8") as file:

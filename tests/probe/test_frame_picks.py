@@ -1,9 +1,9 @@
-# mypy: disable-error-code="arg-type,misc"
 """Which invocation of a function is recorded, and what its recording has."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,7 +86,7 @@ def shop(tmp_path: Path) -> Path:
     return script
 
 
-def trace(interpreter: Interpreter, shop: Path, function: str, **spec: object) -> TracedRun:
+def trace(interpreter: Interpreter, shop: Path, function: str, **spec: Any) -> TracedRun:
     run = run_traced(interpreter.path, shop, function, shop.parent, **spec)
     assert (run.output, run.errors) == (run_plain(interpreter.path, shop).output, "")
     return run

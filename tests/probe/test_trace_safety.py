@@ -1,4 +1,3 @@
-# mypy: disable-error-code="arg-type,misc"
 """A recording survives what the program does to itself, and leaves the program as it is."""
 
 from __future__ import annotations
@@ -7,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -114,7 +114,8 @@ def test_signal_handlers_that_raise_reach_the_program(
         "    signal.setitimer(signal.ITIMER_REAL, 0)\n"
         "print(done)\n",
     )
-    for spec in ({"full": True}, {}):
+    specs: list[dict[str, Any]] = [{"full": True}, {}]
+    for spec in specs:
         run = run_traced(interpreter.path, script, "work", tmp_path, **spec)
         # An alarm may come after `try`, where the program itself does not catch it.
         assert run.output == "20\n" or "Alarm" in run.errors
