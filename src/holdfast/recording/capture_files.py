@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypedDict, cast
 
+from holdfast.recording.file_ids import find_ids
 from holdfast.trust.private_files import (
     make_private_directory,
     read_private_file,
@@ -31,7 +32,6 @@ MAX_OF_PROCESS = 200
 MAX_FILE_BYTES = 1 << 19
 _NAME = re.compile(r"(\d{8}_\d{6}_[0-9a-f]{6})-([A-Za-z0-9_.]+)-(\d+)\.json")
 ID_PREFIX = "cap_"
-LATEST = "latest"
 """Stands for the id of the newest one."""
 _ID_DIGITS = 10
 _TEXTS = ("type", "message")
@@ -175,14 +175,8 @@ class CaptureDirectory:
         return [_make_id(n) for n in self._list_names() if run is None or n.startswith(run)]
 
     def find(self, text: str) -> list[str]:
-        """The ids that are meant by an id, by its beginning with or without `cap_`, or `latest`."""
-        ids = self.list_ids()
-        if text == LATEST:
-            return ids[:1]
-        if text in ids:
-            return [text]
-        meant = text if text.startswith(ID_PREFIX) else ID_PREFIX + text
-        return [one for one in ids if text and one.startswith(meant)]
+        """The ids that are meant by an id, the beginning of one, or `latest`."""
+        return find_ids(text, self.list_ids(), ID_PREFIX)
 
     def read(self, capture_id: str) -> Capture:
         """OSError if there is none, or not ours; ValueError if it cannot be read."""

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from holdfast.recording.file_ids import find_ids
 from holdfast.trust.private_files import (
     make_private_directory,
     open_private_file,
@@ -27,7 +28,6 @@ MAX_RECORDINGS = 200
 MAX_TOTAL_BYTES = 1 << 30
 """More than this is not kept, except of the newest."""
 ID_PREFIX = "trc_"
-LATEST = "latest"
 """Stands for the id of the newest one."""
 _MAX_HEADER = 1 << 16
 _NAME = re.compile(r"(trc_\d{8}_\d{6}_[0-9a-f]{6})\.jsonl")
@@ -104,14 +104,8 @@ class TraceDirectory:
         return trace_id, 0.0
 
     def find(self, text: str) -> list[str]:
-        """The ids that are meant by an id, by its beginning with or without `trc_`, or `latest`."""
-        ids = self.list_ids()
-        if text == LATEST:
-            return ids[:1]
-        if text in ids:
-            return [text]
-        meant = text if text.startswith(ID_PREFIX) else ID_PREFIX + text
-        return [one for one in ids if text and one.startswith(meant)]
+        """The ids that are meant by an id, the beginning of one, or `latest`."""
+        return find_ids(text, self.list_ids(), ID_PREFIX)
 
     def read_lines(self, trace_id: str) -> list[bytes]:
         """Its lines; the last may be incomplete if the program still writes it."""

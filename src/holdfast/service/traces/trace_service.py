@@ -13,7 +13,8 @@ from pathlib import Path
 
 from holdfast import errors
 from holdfast.recording.capture_files import ID_PREFIX as CAPTURE_PREFIX
-from holdfast.recording.trace_files import LATEST, RecordedRun, TraceDirectory, traces_dir
+from holdfast.recording.file_ids import LATEST
+from holdfast.recording.trace_files import RecordedRun, TraceDirectory, traces_dir
 from holdfast.service.captures import Captures
 from holdfast.service.traces.call_view import build_call, describe_recording, summarize
 from holdfast.service.traces.recordings import Recording, read_recording

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 from msgspec import UNSET
 
 from holdfast import errors
-from holdfast.recording.capture_files import ID_PREFIX, LATEST
+from holdfast.recording.capture_files import ID_PREFIX
+from holdfast.recording.file_ids import LATEST
 from holdfast.service.capture_secrets import hide_capture_secrets
 from holdfast.service.tools.reports.report_secrets import HIDDEN_NOTE
 from holdfast.service.tools.tool_client import ToolClient

@@ -14,7 +14,8 @@ from holdfast.core import run_diff
 from holdfast.model.launch import Launch, TraceOrder
 from holdfast.model.run_recording import Parting, RunDifference, Side
 from holdfast.recording.capture_files import ID_PREFIX as CAPTURE_PREFIX
-from holdfast.recording.trace_files import ID_PREFIX, LATEST
+from holdfast.recording.file_ids import LATEST
+from holdfast.recording.trace_files import ID_PREFIX
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.tools.programs.run_plan import RunPlan, plan_run
 from holdfast.service.tools.tool_client import ToolClient
