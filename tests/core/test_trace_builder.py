@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from holdfast.core import loop_rounds, trace_builder
 from holdfast.model.trace import FrameTrace, Iteration, LoopRows, LoopRun, Step
 
@@ -117,6 +119,33 @@ def test_rounds_of_a_loop_are_gathered() -> None:
 def test_the_test_that_ends_a_loop_is_a_step_in_a_full_recording_only() -> None:
     assert [item.line for item in build(*ROUNDS).items] == [2, 9]
     assert [item.line for item in build(*ROUNDS, full=True).items] == [2, 2, 9]
+
+
+LAST_IN_CALL = [
+    ["b", 1, [], 2, {}],
+    step(2, 3, 2, 1, changes=[["i", "=", "0"]]),
+    step(3, 2, 2, 1),
+]
+
+
+def test_the_test_that_ends_a_loop_and_the_call_is_no_round() -> None:
+    end = {"end": 1, "outcome": "returned", "result": "None"}
+    lines = [*LAST_IN_CALL, step(2, 0, 2, 2), ["e", 1, [], 2, 2, {"i": "0"}, []], end]
+    (loop,) = build(*lines).items
+    assert isinstance(loop, LoopRun)
+    assert loop.iterations == 1
+    assert [one.remark for one in loop.kept] == [""]
+    assert [item.line for item in build(*lines, full=True).items] == [2, 2]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "remark"), [("returned", "left by return"), ("raised", "left by an exception")]
+)
+def test_a_round_that_ends_the_call_says_how(outcome: str, remark: str) -> None:
+    end = {"end": 1, "outcome": outcome, "result": "1"}
+    (loop,) = build(*LAST_IN_CALL[:2], step(3, 0, 2, 1), ["e", 1, [], 2, 1, {}, []], end).items
+    assert isinstance(loop, LoopRun)
+    assert loop.kept[-1].remark == remark
 
 
 def test_a_torn_last_line_and_unknown_lines_do_no_harm() -> None:

@@ -17,6 +17,9 @@ from holdfast.model.trace import (
     Step,
 )
 
+_LEAVINGS = {"returned": "left by return", "raised": "left by an exception"}
+"""What is said of a loop's last round when the call ended in it."""
+
 
 @dataclass
 class TracedCode:
@@ -120,13 +123,15 @@ class TreeBuilder:
         count = loop.iterations
         if count is None:
             count = max([*loop.rounds, last_row], default=0)
+        if is_last and rows is None and self._is_last_test(loop, count):
+            count, is_last = count - 1, False
         names = _list_names(loop)
         kept, seen = [], set[tuple[int, ...]]()
         for number in sorted(loop.rounds):
             if number <= count:
                 kept.append(self._build_round(loop, loop.rounds[number], values, names, seen))
         if kept and is_last and rows is None and self._outcome != "running":
-            kept[-1] = _remark(kept[-1], f"left by {self._outcome.replace('ed', '')}")
+            kept[-1] = _remark(kept[-1], _LEAVINGS.get(self._outcome, "left here"))
         values.update(loop.after)
         run = LoopRun(
             line=loop.line,
@@ -139,6 +144,19 @@ class TreeBuilder:
             forgotten=max(0, count - len(kept) - (len(rows.paths) if rows is not None else 0)),
         )
         return [run, *self._build_last_test(loop, count, values)]
+
+    def _is_last_test(self, loop: CollectedLoop, number: int) -> bool:
+        """Whether a round is only the test that ended the loop, and the call with it."""
+        items = loop.rounds[number].items if number in loop.rounds else []
+        body = self._code.tests.get(loop.line)
+        if self._outcome != "returned" or len(items) != 1 or body is None or body[0] <= loop.line:
+            return False
+        step = items[0]
+        return (
+            isinstance(step, CollectedStep)
+            and (step.line, step.next_line) == (loop.line, 0)
+            and not step.changes
+        )
 
     def _build_last_test(
         self, loop: CollectedLoop, count: int, values: dict[str, str]
