@@ -101,7 +101,15 @@ def test_other_arguments_are_said_with_the_call(tmp_path: Path) -> None:
     assert first.a is not None
     assert first.b is not None
     assert first.b.values == {"amounts": "[10, 60, 200]"}
-    assert first.after == "print(add_up([10, 50, 200]))"
+    assert first.after == "print(add_up([10, 50, 200])) | print(add_up([10, 60, 200]))"
+
+
+def test_a_changed_line_that_led_to_a_difference_did_not_do_the_same(tmp_path: Path) -> None:
+    text = _FEES.replace("base > 10", "base > 10.5").replace("(amount, 0.1)", "(amount, 0.2)")
+    difference = compare_texts(tmp_path, _FEES, text)
+    assert difference.first is not None
+    assert difference.first.kind == "arguments"
+    assert not any("find_fee(amount, 0.1)" in remark for remark in difference.remarks)
 
 
 def test_an_exception_in_one_run_is_a_difference(tmp_path: Path) -> None:

@@ -69,6 +69,13 @@ def test_what_is_no_commit_is_refused(project: Path, commit: str) -> None:
         read_at(project / "inner", commit)
 
 
+def test_a_commit_that_is_not_there_is_named_as_it_was_written(project: Path) -> None:
+    with pytest.raises(errors.InvalidInput) as refused:
+        read_at(project, "nowhere")
+    assert refused.value.message == "no such commit: nowhere"
+    assert "git log" in refused.value.hint
+
+
 def test_a_directory_without_a_repository_is_refused(tmp_path: Path) -> None:
     with pytest.raises(errors.InvalidInput, match="git"):
         read_at(tmp_path, "HEAD")

@@ -89,7 +89,9 @@ class _Comparison:
         """Every value that differs, as noise is named."""
         self._masked = 0
         self._unchanged: dict[str, None] = {}
-        """Statements whose text was changed, and that did the same."""
+        """Statements whose text was changed, and that did the same at least once."""
+        self._effective: set[str] = set()
+        """Statements whose text was changed, and that led to a difference."""
         self._threads = 1
 
     def find(self, most: int) -> Iterator[Parting]:
@@ -148,7 +150,7 @@ class _Comparison:
     def _compare(self, pair: _Pair) -> Iterator[_Found]:
         a, b = pair.a, pair.b
         if self._differ_arguments(a, b):
-            site = pair.site[0].statement.source if pair.site else None
+            site = self._describe_site(pair)
             sides = (_describe_begin(a, with_args=True), _describe_begin(b, with_args=True))
             yield Parting("arguments", _list_stack(pair), *sides, after=site)
         lines = self._mapping.find(a.code, b.code)
@@ -244,6 +246,7 @@ class _Comparison:
         x, y = _find_last(self._a, a), _find_last(self._b, b)
         if kind == "outcome" and x and y and x.statement.source != y.statement.source:
             kind = "changed line"
+            self._effective.add(x.statement.source)
         yield Parting(
             kind,
             _list_stack(pair),
@@ -254,6 +257,7 @@ class _Comparison:
     # -- what is said ------------------------------------------------------------------------------
 
     def _part(self, pair: _Pair, kind: str, x: RunEvent, y: RunEvent) -> Parting:
+        self._effective.add(x.statement.source)
         sides = [self._describe(0, x, kind), self._describe(1, y, kind)]
         return Parting(kind, _list_stack(pair), sides[0], sides[1])
 
@@ -282,9 +286,17 @@ class _Comparison:
         if last is None:
             return None
         x, y = (event.statement for event in last)
-        self._unchanged.pop(x.source, None)
+        self._effective.add(x.source)
         text = f"{x.line} {x.source}"
         return text if x.source == y.source else f"{text} | {y.line} {y.source}"
+
+    def _describe_site(self, pair: _Pair) -> str | None:
+        """The statement that made a call; both, if it was changed."""
+        if pair.site is None:
+            return None
+        x, y = (event.statement.source for event in pair.site)
+        self._effective.add(x)
+        return x if x == y else f"{x} | {y}"
 
     def _describe(self, side: int, event: RunEvent, kind: str) -> Side:
         statement = event.statement
@@ -321,9 +333,9 @@ class _Comparison:
             remarks.append("threads were compared one by one, by their names")
         if self._masked:
             remarks.append(f"{self._masked} values differ from run to run, and were passed over")
-        if self._unchanged:
-            shown = list(self._unchanged)[:3]
-            more = f" and {len(self._unchanged) - 3} more" if len(self._unchanged) > 3 else ""
+        if unchanged := [text for text in self._unchanged if text not in self._effective]:
+            shown = unchanged[:3]
+            more = f" and {len(unchanged) - 3} more" if len(unchanged) > 3 else ""
             remarks.append("changed lines that did the same: " + "; ".join(shown) + more)
         versions = [run.header.get("python") for run in (self._a, self._b)]
         if versions[0] != versions[1]:

@@ -47,7 +47,7 @@ class Divergence(msgspec.Struct, kw_only=True, omit_defaults=True):
     a: Annotated[DiffSide | UnsetType, Meta(description="The first run there.")] = UNSET
     b: Annotated[DiffSide | UnsetType, Meta(description="The second run there.")] = UNSET
     after: Annotated[
-        str | UnsetType, Meta(description="The statement that led there, in both.")
+        str | UnsetType, Meta(description="The statement that led there; both, if it was changed.")
     ] = UNSET
 
 
@@ -125,8 +125,8 @@ def _reduce(report: DiffReport, chars: int, values: int, others: int) -> DiffRep
         others=[cut(one) for one in (report.others or ())[:others]] or UNSET,
         remarks=[shorten(text, max(40, 2 * chars)) for text in (report.remarks or ())[:values]]
         or UNSET,
-        omitted=[*(report.omitted or ())[:values], "budget_tokens shows more"],
-        next=change_set(report.next, lambda text: shorten(text, max(40, chars))),
+        omitted=[*(report.omitted or ())[:values], "details: a larger budget_tokens shows them"],
+        next=report.next if chars >= 40 else UNSET,
     )
 
 

@@ -43,6 +43,8 @@ class _Run:
     session: ProgramSession | None = None
     again: WholeRunRecording | None = None
     """The same once more: what differs between them says nothing."""
+    worktree: Worktree | None = None
+    """Where it was run, if that is a worktree. It is gone by now."""
 
 
 async def compare(debugger: Debugger, client: ToolClient, request: DebugDiff) -> DiffReport:
@@ -111,12 +113,24 @@ async def _run_both(
     plan = await plan_run(client, build_run(request, request.target))
     async with open_worktree(plan.cwd, request.against) as worktree:
         old = _move_plan(plan, worktree)
+        _check_script(old, request)
         before = await _record(debugger, client, request, request.target, old)
         if before.session is not None and not before.session.over:
             await debugger.programs.delete(before.session)  # its files are about to go
     now = await _record(debugger, client, request, request.target, plan)
-    title = f"{request.target} at {request.against}"
-    return replace(before, title=title), replace(now, title=f"{request.target} now")
+    command = " ".join([request.target, *request.args])
+    before = replace(before, title=f"{command} at {request.against}", worktree=worktree)
+    return before, replace(now, title=f"{command} now")
+
+
+def _check_script(plan: RunPlan, request: DebugDiff) -> None:
+    script = plan.launch.script
+    if script is not None and not os.path.exists(os.path.join(plan.cwd, script)):
+        raise errors.InvalidInput(
+            f"{request.target} was not there at {request.against}",
+            hint="Only files that the commit has are in its worktree.",
+            field="against",
+        )
 
 
 def _move_plan(plan: RunPlan, worktree: Worktree) -> RunPlan:
@@ -157,7 +171,8 @@ def _build_report(
     client: ToolClient, request: DebugDiff, first: _Run, second: _Run, difference: RunDifference
 ) -> DiffReport:
     values = ShownValues(request.show_secrets)
-    partings = [_build_divergence(client, values, one) for one in difference.partings]
+    sides = _SideBuilder(client, values, first), _SideBuilder(client, values, second)
+    partings = [_build_divergence(values, sides, one) for one in difference.partings]
     report = DiffReport(
         status="different" if partings else "same",
         run_a=first.recording.id,
@@ -170,7 +185,10 @@ def _build_report(
     if second.session is not None:
         report.session_id = second.session.id
     if partings:
-        report.next = "debug_why and debug_trace with trace=run_a or run_b show how it came to it."
+        b = second.recording.id
+        report.next = (
+            f'debug_why(trace="{b}") shows how it came to it; debug_trace takes that, too.'
+        )
     return report
 
 
@@ -178,21 +196,33 @@ def _list_remarks(*runs: _Run) -> list[str]:
     return [f"{run.title} had not ended" for run in runs if run.session and not run.session.over]
 
 
-def _build_divergence(client: ToolClient, values: ShownValues, one: Parting) -> Divergence:
+def _build_divergence(
+    values: ShownValues, sides: tuple[_SideBuilder, _SideBuilder], one: Parting
+) -> Divergence:
     return Divergence(
         kind=one.kind,
         stack=[values.show_words(call) for call in one.stack],
-        a=UNSET if one.a is None else _build_side(client, values, one.a),
-        b=UNSET if one.b is None else _build_side(client, values, one.b),
+        a=UNSET if one.a is None else sides[0].build(one.a),
+        b=UNSET if one.b is None else sides[1].build(one.b),
         after=UNSET if one.after is None else values.show_words(one.after),
     )
 
 
-def _build_side(client: ToolClient, values: ShownValues, side: Side) -> DiffSide:
-    return DiffSide(
-        at=client.show_place(side.file, side.line),
-        source=values.show_words(side.source),
-        did=values.show_words(side.did),
-        values=values.show_all(side.values),
-        state=values.show_all(side.state) or UNSET,
-    )
+@dataclass(frozen=True)
+class _SideBuilder:
+    """Shows what one of the runs did."""
+
+    client: ToolClient
+    values: ShownValues
+    run: _Run
+
+    def build(self, side: Side) -> DiffSide:
+        worktree = self.run.worktree
+        file = side.file if worktree is None else worktree.map_back(side.file)
+        return DiffSide(
+            at=self.client.show_place(file, side.line),
+            source=self.values.show_words(side.source),
+            did=self.values.show_words(side.did),
+            values=self.values.show_all(side.values),
+            state=self.values.show_all(side.state) or UNSET,
+        )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from holdfast import errors
 
 _SECONDS = 60.0
+_HINT = "`against` takes a commit of the git repository that the program is in, such as HEAD~1."
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,26 @@ class Worktree:
         inside = os.path.relpath(real, self.top)
         return real if inside.startswith(os.pardir) else os.path.join(self.path, inside)
 
+    def map_back(self, path: str) -> str:
+        """Where a file of the worktree is in the repository itself."""
+        inside = os.path.relpath(path, self.path)
+        return path if inside.startswith(os.pardir) else os.path.join(self.top, inside)
+
 
 @asynccontextmanager
 async def open_worktree(folder: str, commit: str) -> AsyncIterator[Worktree]:
     """The repository that a directory is in, at a commit. It is removed at the end."""
     if commit.startswith("-"):
-        raise errors.InvalidInput(f"{commit} is no commit", field="against")
+        raise errors.InvalidInput(f"{commit} is no commit", hint=_HINT, field="against")
     top = os.path.realpath((await _git(folder, "rev-parse", "--show-toplevel")).strip())
-    found = await _git(folder, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+    try:
+        found = await _git(folder, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")
+    except errors.InvalidInput:
+        raise errors.InvalidInput(
+            f"no such commit: {commit}",
+            hint=f"`git log --oneline` in {top} lists commits.",
+            field="against",
+        ) from None
     parent = tempfile.mkdtemp(prefix="holdfast-worktree-")
     path = os.path.join(os.path.realpath(parent), "tree")
     try:
@@ -70,6 +83,6 @@ async def _git(folder: str, *words: str) -> str:
         await process.wait()
         raise errors.InvalidInput("git took too long", field="against") from None
     if process.returncode:
-        reason = said.decode("utf-8", "replace").strip() or f"no such commit: {words[-1]}"
-        raise errors.InvalidInput(f"git {words[0]}: {reason}", field="against")
+        reason = said.decode("utf-8", "replace").strip() or f"exit code {process.returncode}"
+        raise errors.InvalidInput(f"git {words[0]}: {reason}", hint=_HINT, field="against")
     return out.decode("utf-8", "replace")
