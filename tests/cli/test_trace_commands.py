@@ -105,6 +105,25 @@ def test_a_recording_is_shown_again(shell: Shell) -> None:
     assert trace in shell.run("trace", "--list").stdout
 
 
+def test_input_is_given_again(shell: Shell) -> None:
+    program = "def read():\n    return input()\n\n\ndef main():\n    read()\n\n\nmain()\n"
+    (shell.folder / "reader.py").write_text(program)
+    (shell.folder / "words.txt").write_text("tea\n")
+    shell.run("trace", "reader.py", "-f", "read", "--stdin", "words.txt")
+    ran = shell.run(
+        "trace", "--trace", "latest", "--go", "parent", "--again", "--stdin", "words.txt"
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("reader.main()")
+
+
+def test_notes_name_commands(shell: Shell) -> None:
+    (shell.folder / "asks.py").write_text("def ask():\n    return input()\n\n\nask()\n")
+    ran = shell.run("trace", "asks.py", "-f", "ask")
+    assert "holdfast continue --input" in ran.stdout
+    assert "debug_" not in ran.stdout
+
+
 def test_why_runs_the_file_and_names_the_write(shell: Shell) -> None:
     report = shell.read("why", "amount", "--at", "shop.py:8")
     assert report["assigned"]["line"] == 7

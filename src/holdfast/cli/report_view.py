@@ -20,7 +20,7 @@ from holdfast.wire.why_reports import WhyReport
 
 Answer = TypeVar("Answer", bound=ToolAnswer)
 
-_HINTS = ("message", "error", "problems", "omitted", "next")
+_HINTS = ("message", "error", "problems", "remarks", "omitted", "next")
 """Fields in which the server itself speaks; the others hold what programs wrote."""
 _TABLES: Mapping[str, type[ToolAnswer]] = {
     "debug_set_breakpoints": BreakpointTable,

@@ -85,9 +85,9 @@ class Tools:
             later = self.call("debug_continue", session_id=session, timeout=wait)
             if later.get("status") != "running":
                 break
-        for name in ("target", "args", "env", "cwd", "python", "stdin"):
+        for name in ("target", "args", "env", "cwd", "python", "stdin", "again", "go"):
             fields.pop(name, None)
-        return self.call(tool, **fields, trace=trace)
+        return self.call(tool, **{**fields, "trace": trace})
 
     def _wait(self, tool: str, timeout: float, fields: Mapping[str, Any]) -> Answer:
         ends_at = time.monotonic() + timeout

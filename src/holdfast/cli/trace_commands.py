@@ -243,12 +243,12 @@ def _build_run(
         words = name_module(module, words)
     if bool(words) is (recorded is not None):
         raise typer.BadParameter("give a program to run, or --trace and a recording")
-    if recorded is not None:
-        return {"trace": recorded}
-    target, args = split_program(words)
-    fields: dict[str, Any] = {"target": target, "args": args, "python": python}
+    fields: dict[str, Any] = {"python": python, "cwd": _find_directory(cwd)}
     fields |= {"env": build_environment(env or []), "stdin": read_input(stdin)}
-    return fields | {"cwd": _find_directory(cwd)}
+    if recorded is not None:  # the others are for --again
+        return fields | {"trace": recorded}
+    target, args = split_program(words)
+    return fields | {"target": target, "args": args}
 
 
 def _find_directory(cwd: str | None) -> str | None:
