@@ -171,6 +171,7 @@ def test_the_call_that_raised_is_chosen(user: ToolUser) -> None:
         "debug_trace", target="shop.py", args=["fail"], function="price", raised=True
     )
     assert report["exception"]["type"] == "KeyError"
+    assert report["exception"]["message"] == "'pie'"
     assert report["exception"]["line"] == find_line(SHOP, "cost = ")
     assert report["args"]["item"] == "'pie'"
     assert report["exit_code"] == 1
@@ -230,6 +231,67 @@ def test_what_was_not_recorded_is_recorded_only_when_asked(user: ToolUser) -> No
     parent = user.call("debug_trace", trace=trace, go="parent", again=True)
     assert parent["function"].endswith("total")
     assert parent["steps"]
+
+
+def test_the_parent_is_the_call_that_made_this_one(user: ToolUser) -> None:
+    trace = user.call("debug_trace", target="shop.py", function="price", call=3)["trace_id"]
+    parent = user.call("debug_trace", trace=trace, go="parent", again=True)
+    assert (parent["function"], parent["call"]) == ("shop.total", 2)
+
+
+def test_the_first_call_has_none_before_it(user: ToolUser) -> None:
+    trace = user.call("debug_trace", target="shop.py", function="price")["trace_id"]
+    error = user.call("debug_trace", expect=404, trace=trace, go="previous", again=True)["error"]
+    assert error["message"] == "shop.price call 1 is its first call"
+
+
+def test_a_recording_cannot_evaluate_another_condition(user: ToolUser) -> None:
+    asked = {"function": "price", "where": "count > 1"}
+    trace = user.call("debug_trace", target="shop.py", **asked)["trace_id"]
+    assert user.call("debug_trace", trace=trace, **asked)["call"] == 1
+    error = user.call("debug_trace", expect=404, trace=trace, where="count > 4")["error"]
+    assert "again" in error["hint"]
+    found = user.call("debug_trace", trace=trace, where="count > 4", again=True)
+    assert found["call"] == 3
+
+
+def test_a_tree_of_calls_does_not_stand_for_a_call(user: ToolUser) -> None:
+    trace = user.call("debug_trace", target="shop.py")["trace_id"]
+    assert user.call("debug_trace", trace=trace)["tree"]
+    user.call("debug_trace", expect=404, trace=trace, call=2)
+    user.call("debug_trace", expect=404, trace=trace, go="next", again=True)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"target": "shop.py", "function": "price", "call": 2, "raised": True}, "raised"),
+        ({"target": "shop.py", "function": "price", "call": 2, "where": "count"}, "where"),
+        ({"target": "shop.py", "call": 2}, "function"),
+        ({"target": "shop.py", "find": "7"}, "function"),
+        ({"target": "shop.py", "function": "price", "go": "next"}, "go"),
+        ({"target": "shop.py", "trace": "latest"}, "target"),
+        ({}, "target"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_runs(
+    user: ToolUser, fields: dict[str, Any], field: str
+) -> None:
+    before = user.server.list_ids()
+    error = user.call("debug_trace", expect=400, **fields)["error"]
+    assert error["details"]["field"] == field
+    assert user.server.list_ids(but=before) == []
+
+
+def test_a_value_is_looked_for_in_a_run(user: ToolUser) -> None:
+    report = user.call("debug_trace", target="shop.py", function="price", find="'cake'")
+    assert any("'cake'" in line for line in report["found"])
+    assert "remarks" not in report
+
+
+def test_a_budget_that_no_answer_can_keep_is_refused(user: ToolUser) -> None:
+    fields = {"target": "shop.py", "function": "price", "budget_tokens": 50}
+    assert "100" in user.call("debug_trace", expect=400, **fields)["error"]["message"]
 
 
 def test_an_unknown_recording_is_not_found(user: ToolUser) -> None:
@@ -323,10 +385,14 @@ def test_a_change_is_compared_with_what_was_committed(user: ToolUser, tmp_path: 
     git("add", "--all")
     git("commit", "--quiet", "-m", "good")
     (tmp_path / "shop.py").write_text(SHOP.replace("RATES[item] * count", "RATES[item] + count"))
-    report = user.call("debug_diff", against="HEAD", target="shop.py")
+    report = user.call("debug_diff", against="HEAD", target="shop.py", args=["1"])
     assert report["status"] == "different"
+    assert report["titles"] == ["shop.py 1 at HEAD", "shop.py 1 now"]
     changed = find_line(SHOP, "cost = ")
-    assert report["first"]["b"]["at"] == f"shop.py:{changed}"
+    assert report["first"]["a"]["at"] == report["first"]["b"]["at"] == f"shop.py:{changed}"
+    (tmp_path / "new.py").write_text("print(1)")
+    error = user.call("debug_diff", expect=400, against="HEAD", target="new.py")["error"]
+    assert error["message"] == "new.py was not there at HEAD"
     listed = subprocess.run(
         ["git", "worktree", "list"], cwd=tmp_path, capture_output=True, text=True, check=True
     )

@@ -12,11 +12,12 @@ from holdfast.wire.program_requests import BreakpointSpec
 from holdfast.wire.session_requests import Body, Query
 
 DEFAULT_BUDGET = 800
+MIN_BUDGET = 100
 DEFAULT_TIMEOUT = 30.0
 MAX_TIMEOUT = 50.0
 """Clients of MCP give up after 60 seconds."""
 
-Budget = Annotated[int, about("At most so many tokens in the answer.", ge=100, le=20_000)]
+Budget = Annotated[int, about("At most so many tokens in the answer.", ge=MIN_BUDGET, le=20_000)]
 Timeout = Annotated[
     float, about("Seconds; then it answers `running`, and goes on.", ge=0, le=MAX_TIMEOUT)
 ]
@@ -189,6 +190,10 @@ class DebugTrace(ToolRequest, kw_only=True):
     timeout: Timeout = DEFAULT_TIMEOUT
     show_secrets: ShowSecrets = False
     budget_tokens: Annotated[int, about("With `full`: no limit.", ge=0, le=20_000)] = 0
+
+    def __post_init__(self) -> None:
+        if 0 < self.budget_tokens < MIN_BUDGET:
+            raise ValueError(f"budget_tokens: expected `int` >= {MIN_BUDGET}")
 
     @property
     def limit_tokens(self) -> int | None:

@@ -185,7 +185,7 @@ _SIZES = (
     _Size(6, 0, 1, 0),
     _Size(4, 0, 0, 0),
 )
-_SHOW_MORE = "budget_tokens, or call, go and find, show more"
+_SHOW_MORE = "details: a larger budget_tokens shows them"
 
 
 class _Reductions(Sequence[TraceReport]):
@@ -229,7 +229,7 @@ def _reduce(report: TraceReport, size: _Size) -> TraceReport:
         else UNSET,
         remarks=change_set(report.remarks, lambda lines: _cut_lines(lines, size)),
         omitted=list(dict.fromkeys([*omitted[: size.lines], _SHOW_MORE])),
-        next=change_set(report.next, lambda text: shorten(text, max(40, size.chars))),
+        next=report.next if size.chars >= 40 else UNSET,
     )
 
 

@@ -28,8 +28,8 @@ def render(report: TraceReport) -> Iterator[str]:
     yield from _render_end(report)
     yield from report.tree or ()
     yield from report.found or ()
-    for line in report.recorded or ():
-        yield f"recorded: {line}"
+    if report.recorded:
+        yield f"recorded: {'; '.join(report.recorded)}"
     if report.output is not UNSET:
         yield f"output: {report.output}"
     for remark in report.remarks or ():
@@ -61,7 +61,8 @@ def _render_end(report: TraceReport) -> Iterator[str]:
     if report.exception is not UNSET:
         error = report.exception
         where = f" at line {error.line}" if error.line is not UNSET else ""
-        yield f"raised {error.type}: {error.message}{where}"
+        said = f": {error.message}" if error.message else ""
+        yield f"raised {error.type}{said}{where}"
 
 
 # -- statements and loops --------------------------------------------------------------------------

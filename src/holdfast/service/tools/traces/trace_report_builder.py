@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import os
 from collections.abc import Iterable, Sequence
 
 from msgspec import UNSET, UnsetType
@@ -25,15 +27,25 @@ _FEW_ROUNDS = 8
 _MAX_UNUSUAL = 3
 _MAX_WAYS = 4
 _MAX_CALLERS = 4
+_LIBRARIES = os.sep + "site-packages" + os.sep
 
 
 class TraceReportBuilder:
     """Shows one call for one client."""
 
-    def __init__(self, client: ToolClient, values: ShownValues, *, is_full: bool = False) -> None:
+    def __init__(
+        self,
+        client: ToolClient,
+        values: ShownValues,
+        *,
+        is_full: bool = False,
+        roots: Sequence[str] = (),
+    ) -> None:
         self._client = client
         self._values = values
         self._is_full = is_full
+        self._roots = roots
+        """Where the program's own code is."""
 
     def fill(self, report: TraceReport, frame: FrameTrace) -> None:
         """Say everything about a call."""
@@ -51,18 +63,27 @@ class TraceReportBuilder:
 
     def _list_callers(self, frame: FrameTrace) -> list[str]:
         lines = []
-        for caller in frame.callers[:_MAX_CALLERS]:
+        own = [one for one in frame.callers[1:] if self._is_own(one.file)]
+        for caller in [*frame.callers[:1], *own][:_MAX_CALLERS]:
             shown = self._values.show_all(caller.args)
             given = ", ".join(f"{name}={value}" for name, value in shown.items())
             place = self._client.show_place(caller.file, caller.line)
             lines.append(f"{clean_line(caller.function)}({given}) at {place}")
         return lines
 
+    def _is_own(self, file: str) -> bool:
+        """Whether it is not a library's: how a test runner comes to a test tells nothing."""
+        if not self._roots:
+            return True
+        inside = any(file.startswith(os.path.join(root, "")) for root in self._roots)
+        return inside and _LIBRARIES not in file
+
     def _build_exception(self, frame: FrameTrace) -> TraceException:
         text = "" if frame.result is None else frame.result.text
+        name = frame.exception_type or "Exception"
         return TraceException(
-            type=frame.exception_type or "Exception",
-            message=self._values.show_words(text),
+            type=name,
+            message=self._values.show_words(_read_message(name, text)),
             line=_find_last_line(frame.items),
         )
 
@@ -107,7 +128,7 @@ class TraceReportBuilder:
 
     def _list_words(self, changes: Sequence[Change]) -> list[str] | UnsetType:
         """The changes in few words, if these say more than the new values."""
-        words = [self._describe_change(change) for change in changes]
+        words = list(dict.fromkeys(self._describe_change(change) for change in changes))
         plain = [f"{change.name} = {self._show_change(change)}" for change in changes]
         return UNSET if words == plain else words
 
@@ -190,11 +211,26 @@ def _describe_paths(loop: LoopRun) -> list[str]:
     return [f"{'-'.join(map(str, lines)) or 'none'} x{times}" for lines, times, _first in ranked]
 
 
+def _read_message(name: str, text: str) -> str:
+    """The message in the text of an exception: of `ValueError('no')`, `no`."""
+    begin = name.rpartition(".")[2] + "("
+    if not (text.startswith(begin) and text.endswith(")")):
+        return text
+    inside = text[len(begin) : -1]
+    try:
+        value = ast.literal_eval(inside)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return inside  # several arguments, or one that was cut
+    return value if isinstance(value, str) and name != "KeyError" else inside
+
+
 def _find_last_line(items: Sequence[Step | LoopRun]) -> int | UnsetType:
-    """The line of the last statement that ran."""
+    """The line of the last statement that ran, if that was kept."""
     for item in reversed(items):
         if not isinstance(item, LoopRun):
             return item.line
+        if item.rows is not None:
+            return UNSET
         for one in reversed(item.kept):
             line = _find_last_line(one.steps)
             if line is not UNSET:

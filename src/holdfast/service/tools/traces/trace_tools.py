@@ -42,23 +42,49 @@ _MAX_LISTED = 12
 _MAX_TREE = 60
 _MAX_OUTPUT = 300
 _ENDED = "terminated"
+_DISTANCES = {"next": 1, "previous": -1}
 
 
 async def trace(debugger: Debugger, client: ToolClient, request: DebugTrace) -> TraceReport:
     """Show a call of a recording; make the recording first if a target is given."""
+    _check(request)
     if request.trace is None:
-        if request.target is None:
-            raise errors.InvalidInput(
-                "give a target to run, or a trace that was recorded", field="target"
-            )
         return await _trace_run(debugger, client, request)
     recording = await debugger.traces.open(request.trace)
     key = _choose_call(recording, request)
     if key is not None:
         return _show(client, request, recording, _find_session(debugger, recording), key)
-    if not request.again:
+    if not request.again or (request.function or recording.run.function) is None:
         raise _refuse_unrecorded(recording, request)
     return await _trace_again(debugger, client, request, recording)
+
+
+def _check(request: DebugTrace) -> None:
+    """Refuse what cannot be meant, before anything runs."""
+    if (request.target is None) is (request.trace is None):
+        raise errors.InvalidInput(
+            "give either a target to run, or a trace that was recorded",
+            hint="`trace` takes the id of a recording or a capture, or `latest`.",
+            field="target",
+        )
+    ways = [name for name in ("call", "where", "raised") if getattr(request, name)]
+    if len(ways) > 1:
+        raise errors.InvalidInput(
+            f"{' and '.join(ways)} each choose one call: give one of them", hint="", field=ways[1]
+        )
+    if request.trace is None and request.go is not None:
+        raise errors.InvalidInput(
+            "`go` moves in a recording: give `trace`",
+            hint="Trace a function first; then `trace` is `latest`.",
+            field="go",
+        )
+    if request.trace is None and request.function is None and (ways or request.find):
+        name = ways[0] if ways else "find"
+        raise errors.InvalidInput(
+            f"`{name}` needs a function",
+            hint="Without a function, the answer is the tree of calls.",
+            field="function",
+        )
 
 
 # -- a run -----------------------------------------------------------------------------------------
@@ -106,39 +132,55 @@ async def _trace_again(
     """Run what was recorded once more, and follow what is asked for now."""
     target = repeat_run(recording, request)
     if request.go is not None:
-        request.function, request.call = _find_wanted(recording, request)
+        here = _get_start(recording, request)
+        if request.go in ("parent", "child"):
+            return await _trace_relative(debugger, client, request, target, here)
+        request.function = here.function
+        request.call, request.raised = here.index + _DISTANCES[request.go], False
     request.function = request.function or recording.run.function
     return await _trace_run(debugger, client, request, target)
 
 
-def _find_wanted(recording: Recording, request: DebugTrace) -> tuple[str | None, int | None]:
-    """The function and the call that a step from a recorded call leads to."""
-    here = _get_start(recording, request)
-    if request.go == "parent":
-        callers = recording.build_frame(here.key).callers
-        return (callers[0].function, 1) if callers else (None, None)
-    if request.go == "child":
-        called = _list_callees(recording.build_frame(here.key))
-        return (called[0], 1) if called else (None, None)
-    return here.function, here.index + (1 if request.go == "next" else -1)
+async def _trace_relative(
+    debugger: Debugger, client: ToolClient, request: DebugTrace, target: str, here: CallEntry
+) -> TraceReport:
+    """Record a whole run, because which call of its caller it was is known only there."""
+    order = TraceOrder(path="", kind="run", roots=())
+    traced = await record_run(debugger, client, build_run(request, target), order)
+    recording = await debugger.traces.open(traced.trace_id)
+    same = [c for c in recording.calls if (c.function, c.index) == (here.function, here.index)]
+    key = _follow(recording, same[0], request.go) if same else None
+    if key is None:
+        problem = f"has no {request.go} in the program's own code" if same else "was not made again"
+        hint = "" if same else "Give `stdin` and `env` again: a recording does not keep them."
+        raise errors.NotRecorded(f"{here.function} call {here.index} {problem}", hint=hint)
+    report = _show(client, request, recording, traced.session, key)
+    _add_run(report, traced, request)
+    return report
 
 
 def _add_run(report: TraceReport, traced: TracedRun, request: DebugTrace) -> None:
     """Say what only a run has to say: how it ended, and what it wrote."""
     session = traced.session
     remarks = [*traced.plan.remarks, *(report.remarks or ())]
-    if report.steps is UNSET and request.function is not None:
+    if report.steps is UNSET and report.found is UNSET and request.function is not None:
         remarks.insert(0, _explain_missing_call(request, session))
     if session.wants_input:
         remarks.append("It waits for input: debug_continue(input=…) gives it a line.")
     elif not session.over:
         remarks.append("The program still runs: debug_stop ends it.")
     report.remarks = list(dict.fromkeys(remarks)) or UNSET
-    if report.steps is UNSET or not session.over:
-        said = session.output.tail(0, "stderr", _MAX_OUTPUT) or session.output.tail(
-            0, "stdout", _MAX_OUTPUT
-        )
-        report.output = clean_output(said).strip() or UNSET
+    if report.steps is UNSET or session.wants_input:
+        report.output = clean_output(_read_output(session)).strip() or UNSET
+
+
+def _read_output(session: ProgramSession) -> str:
+    """The end of what the program wrote, in whole lines."""
+    for kind in ("stderr", "stdout"):
+        if said := session.output.tail(0, kind, _MAX_OUTPUT):
+            rest = said.partition("\n")[2]
+            return rest if len(said) == _MAX_OUTPUT and rest.strip() else said
+    return ""
 
 
 def _explain_missing_call(request: DebugTrace, session: ProgramSession) -> str:
@@ -186,29 +228,46 @@ def _list_named(recording: Recording, function: str | None) -> Sequence[CallEntr
 def _choose_call(recording: Recording, request: DebugTrace) -> str | None:
     """The call that is asked for. None if the recording does not have it."""
     if isinstance(recording, CallTreeRecording):
-        return "" if request.function is None else None
+        asked = (request.function, request.call, request.go, request.find, request.raised or None)
+        return "" if not any(asked) and request.where is None else None
     if request.find is not None:
         return ""
+    if request.where is not None and request.where != recording.header.get("where"):
+        return None  # only the program itself can evaluate it
     try:
         here = _get_start(recording, request)
     except errors.NotRecorded:
         return None
-    if request.go is None:
-        return here.key
-    if request.go == "parent":
+    return here.key if request.go is None else _follow(recording, here, request.go)
+
+
+def _follow(recording: Recording, here: CallEntry, go: str | None) -> str | None:
+    """Where a step from a recorded call leads to. None if the recording does not have it."""
+    if go == "parent":
         return recording.find_parent(here.key)
-    if request.go == "child":
+    if go == "child":
         children = recording.list_children(here.key)
         return children[0].key if children else None
-    return recording.find_neighbour(here.key, 1 if request.go == "next" else -1)
+    if go == "previous" and here.index == 1:
+        raise errors.NotRecorded(f"{here.function} call 1 is its first call", hint="")
+    return recording.find_neighbour(here.key, _DISTANCES[go or "next"])
 
 
 def _refuse_unrecorded(recording: Recording, request: DebugTrace) -> errors.NotRecorded:
-    listed = ", ".join(_list_recorded(recording)) or "no call"
     wanted = f"the {request.go}" if request.go in ("parent", "child") else "that call"
+    if request.where is not None:
+        problem = f"trace {recording.id} was recorded without asking for `{request.where}`"
+    elif isinstance(recording, CallTreeRecording):
+        problem = f"trace {recording.id} counts calls, and does not have {wanted}"
+    else:
+        listed = ", ".join(_list_recorded(recording)) or "no call"
+        problem = f"trace {recording.id} does not have {wanted}: it has {listed}"
+    hint = "`again: true` runs the program once more to record it, and repeats its side effects."
+    is_useless = request.again or (
+        isinstance(recording, CallTreeRecording) and request.function is None
+    )
     return errors.NotRecorded(
-        f"trace {recording.id} does not have {wanted}: it has {listed}",
-        hint="`again: true` runs the program once more to record it, and repeats its side effects.",
+        problem, hint="Name a function that the program calls." if is_useless else hint
     )
 
 
@@ -242,10 +301,11 @@ def _show(
         report.found = found or [f"`{request.find}` is nowhere in this recording"]
     elif isinstance(recording, CallTreeRecording):
         report.tree = _list_tree(client, recording)
-        report.next = "debug_trace with `function` shows one call's whole life."
+        report.next = "debug_trace(function=…) shows one call's whole life."
     elif key:
         frame = recording.build_frame(key)
-        TraceReportBuilder(client, values, is_full=request.full).fill(report, frame)
+        roots = recording.run.roots
+        TraceReportBuilder(client, values, is_full=request.full, roots=roots).fill(report, frame)
         report.remarks = _list_remarks(recording, frame, request) or UNSET
         if len(recording.calls) > 1:
             report.recorded = _list_recorded(recording)
@@ -267,21 +327,21 @@ def _list_remarks(recording: Recording, frame: FrameTrace, request: DebugTrace) 
     remarks = [*frame.remarks, *recording.remarks]
     if frame.outcome == "running":
         remarks.append("The end of this call was not recorded: it had not ended by then.")
-    if request.full and not recording.header.get("full"):
+    is_folded = isinstance(recording, FrameRecording) and not recording.header.get("full")
+    if request.full and is_folded and _has_folded_loop(frame.items):
         remarks.append("It was recorded with loops folded: `again: true` with `full` records all.")
     return list(dict.fromkeys(remarks))
 
 
-def _list_callees(frame: FrameTrace) -> list[str]:
-    names: list[str] = []
-    waiting: list[Step | LoopRun] = list(frame.items)
-    while waiting:
-        item = waiting.pop(0)
+def _has_folded_loop(items: Sequence[Step | LoopRun]) -> bool:
+    """Whether a loop has rounds of which not every statement was kept."""
+    for item in items:
         if isinstance(item, LoopRun):
-            waiting = [step for one in item.kept for step in one.steps] + waiting
-        else:
-            names += [call.function for call in item.calls]
-    return names
+            if item.rows is not None or len(item.kept) < item.iterations:
+                return True
+            if any(_has_folded_loop(one.steps) for one in item.kept):
+                return True
+    return False
 
 
 def _list_tree(client: ToolClient, recording: CallTreeRecording) -> list[str]:

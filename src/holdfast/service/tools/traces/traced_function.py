@@ -34,7 +34,11 @@ async def find_function(debugger: Debugger, own: OwnFiles, name: str) -> TracedF
     """What a name means in this program. InvalidPlace if nothing in it can have that name."""
     problem = function_finder.find_problem(name)
     if problem is not None or function_finder.is_pattern(name):
-        raise InvalidPlace(problem or f"{name} is a pattern: a trace follows one function")
+        raise InvalidPlace(
+            problem or f"{name} is a pattern: a trace follows one function",
+            hint="Write `func`, `module.func` or `Class.method`.",
+            field="function",
+        )
     if own.main is not None and _defines(debugger, own.main, name):
         return TracedFunction(name, is_own=True)
     if await _is_defined(debugger, own, name):
