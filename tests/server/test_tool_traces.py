@@ -209,6 +209,25 @@ def test_a_program_that_never_ends_is_shown_while_it_runs(user: ToolUser) -> Non
     assert "return" not in unfinished
 
 
+def test_a_statement_that_raised_assigned_nothing(user: ToolUser, tmp_path: Path) -> None:
+    lines = ["def add(values):", "    total = 0", "    for value in values:", "        try:"]
+    lines += ["            total += value", "        except TypeError:", "            continue"]
+    (tmp_path / "add.py").write_text(
+        "\n".join([*lines, "    return total", "", "", "add([1, None])"])
+    )
+    loop = user.call("debug_trace", target="add.py", function="add")["steps"][1]["loop"]
+    assert loop["paths"] == ["none x1", "7 x1"]
+    raised = next(step for step in loop["last"]["steps"] if "raised" in step)
+    assert (raised["line"], raised["changed"]) == (5, {})
+    assert "how" not in raised
+
+
+def test_callers_in_libraries_are_left_out(user: ToolUser, tmp_path: Path) -> None:
+    (tmp_path / "test_one.py").write_text("def test_one():\n    assert 1\n")
+    report = user.call("debug_trace", target="test_one.py::test_one", function="test_one")
+    assert len(report["called_from"]) == 1
+
+
 # -- recordings ------------------------------------------------------------------------------------
 
 

@@ -119,7 +119,7 @@ def _render_loop_head(loop: TraceLoop, source: Source) -> str:
     facts = [f"{count} round" + ("" if count == 1 else "s")]
     facts += [f"{name} {value}" for name, value in (loop.values or {}).items()]
     if loop.paths:
-        facts.append("ways " + ", ".join(loop.paths))
+        facts.append("branches " + ", ".join(loop.paths))
     if loop.forgotten is not UNSET:
         facts.append(f"{loop.forgotten} rounds not kept")
     return f"{loop.line} {source.get(str(loop.line), 'loop')}{_SIGN}" + "; ".join(facts)

@@ -114,7 +114,7 @@ class TraceReportBuilder:
         return TraceEntry(
             line=step.line,
             changed={clean_line(c.name): self._show_change(c) for c in changed},
-            how=self._list_words(step.changes),
+            how=self._list_words(step),
             calls=calls or UNSET,
             taken=UNSET if step.taken is None else step.taken,
             raised=UNSET if step.raised is None else self._values.show_words(step.raised),
@@ -126,8 +126,11 @@ class TraceReportBuilder:
             return "deleted"
         return self._values.show(change.name, change.value.text)
 
-    def _list_words(self, changes: Sequence[Change]) -> list[str] | UnsetType:
+    def _list_words(self, step: Step) -> list[str] | UnsetType:
         """The changes in few words, if these say more than the new values."""
+        changes = step.changes
+        if step.raised is not None:  # what it was about to assign, it did not
+            changes = [change for change in changes if change.how != "same"]
         words = list(dict.fromkeys(self._describe_change(change) for change in changes))
         plain = [f"{change.name} = {self._show_change(change)}" for change in changes]
         return UNSET if words == plain else words
@@ -208,7 +211,7 @@ def _describe_paths(loop: LoopRun) -> list[str]:
     if len(loop.paths) < 2:
         return []
     ranked = sorted(loop.paths, key=lambda path: -path[1])[:_MAX_WAYS]
-    return [f"{'-'.join(map(str, lines)) or 'none'} x{times}" for lines, times, _first in ranked]
+    return [f"{'+'.join(map(str, lines)) or 'none'} x{times}" for lines, times, _first in ranked]
 
 
 def _read_message(name: str, text: str) -> str:
