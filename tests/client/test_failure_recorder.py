@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from holdfast.core import run_frames, run_reader, why_slice
+from holdfast.core.run_diff import compare_runs
 from holdfast.model.run_recording import RunRecording
 from pytest_runs import PytestRun, run_pytest
 
@@ -119,3 +121,15 @@ def test_it_can_be_turned_off(tmp_path: Path) -> None:
     [capture] = [json.loads(file.read_text("utf-8")) for file in run.files]
     assert "trace" not in capture
     assert not (run.home / "traces").exists()
+
+
+def test_only_the_test_is_compared_with_a_whole_run(run: PytestRun) -> None:
+    captured = read(run, "test_fails")
+    node = captured.header["node"]
+    more = replace(captured, header={**captured.header, "node": None})
+    frames = {n: one for n, one in captured.frames.items() if one.code.qualname != "rate"}
+    assert len(frames) < len(captured.frames)
+    difference = compare_runs(replace(captured, frames=frames), more)
+    assert difference.equal
+    assert difference.remarks == [f"only {node} was compared"]
+    assert not compare_runs(replace(more, frames=frames), more).equal

@@ -93,6 +93,8 @@ class _Comparison:
         self._effective: set[str] = set()
         """Statements whose text was changed, and that led to a difference."""
         self._threads = 1
+        self._tests = tuple(run.header.get("node") for run in (a, b))
+        """The test that a run is of, if it is the recording of one test."""
 
     def find(self, most: int) -> Iterator[Parting]:
         """Differences in order of time."""
@@ -135,8 +137,17 @@ class _Comparison:
                 for one, other in zip(a[first:last], b[begin:end], strict=True):
                     if self._digests[0][one.number] != self._digests[1][other.number]:
                         yield _Pair(one, other, None, None)
-            else:
-                yield self._part_roots(a[first:last], b[begin:end])
+                continue
+            only = self._leave_out_rest(a[first:last], b[begin:end])
+            if any(only):
+                yield self._part_roots(*only)
+
+    def _leave_out_rest(
+        self, a: Sequence[RunFrame], b: Sequence[RunFrame]
+    ) -> tuple[Sequence[RunFrame], Sequence[RunFrame]]:
+        """Where one run is of a single test, what only the other one did is no difference."""
+        is_test_a, is_test_b = map(bool, self._tests)
+        return (a if is_test_a or not is_test_b else (), b if is_test_b or not is_test_a else ())
 
     def _part_roots(self, a: Sequence[RunFrame], b: Sequence[RunFrame]) -> Parting:
         sides = [_describe_begin(frames[0]) if frames else None for frames in (a, b)]
@@ -329,6 +340,8 @@ class _Comparison:
             for name, run in (("a", self._a), ("b", self._b))
             for remark in run.remarks
         ]
+        if any(self._tests) and not all(self._tests):
+            remarks.append(f"only {next(filter(None, self._tests))} was compared")
         if self._threads > 1:
             remarks.append("threads were compared one by one, by their names")
         if self._masked:
