@@ -134,6 +134,11 @@ def test_why_runs_the_file_and_names_the_write(shell: Shell) -> None:
     assert second["value"] == "1"
 
 
+def test_why_runs_a_module(shell: Shell) -> None:
+    report = shell.read("why", "amount", "-m", "shop", "--at", "shop.py:8", "4", "5")
+    assert report["assigned"]["value"] == "9"
+
+
 def test_why_prints_at_most_thirty_lines(shell: Shell) -> None:
     ran = shell.run("why", "amount", "--at", "shop.py:8")
     assert ran.returncode == 0, ran.stderr

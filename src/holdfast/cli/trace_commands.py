@@ -142,6 +142,7 @@ def why(
             autocompletion=complete_program,
         ),
     ] = None,
+    module: Module = None,
     at: Annotated[
         str | None,
         typer.Option(
@@ -179,9 +180,9 @@ def why(
         variable = None
     elif variable is None or at is None:
         raise typer.BadParameter("give a variable and --at FILE:LINE, or --raised")
-    elif not words and recorded is None:
+    elif not words and module is None and recorded is None:
         words = [os.path.abspath(os.path.expanduser(at.rpartition(":")[0]))]
-    fields = _build_run(words, None, python, cwd, env, stdin, recorded)
+    fields = _build_run(words, module, python, cwd, env, stdin, recorded)
     fields |= {"variable": variable, "at": at, "hit": hit, "show_secrets": show_secrets}
     fields["again"] = again or None
     _show("debug_why", Tools(url, budget).record("debug_why", timeout, **fields), as_json)
