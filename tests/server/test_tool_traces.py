@@ -265,7 +265,7 @@ def test_the_first_call_has_none_before_it(user: ToolUser) -> None:
 
 
 def test_a_recording_cannot_evaluate_another_condition(user: ToolUser) -> None:
-    asked = {"function": "price", "where": "count > 1"}
+    asked: dict[str, Any] = {"function": "price", "where": "count > 1"}
     trace = user.call("debug_trace", target="shop.py", **asked)["trace_id"]
     assert user.call("debug_trace", trace=trace, **asked)["call"] == 1
     error = user.call("debug_trace", expect=404, trace=trace, where="count > 4")["error"]
