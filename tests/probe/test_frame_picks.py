@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.model.trace import FrameTrace, LoopRun, Step
+from holdfast.model.trace import CalleeCall, FrameTrace, LoopRun, Step
+from holdfast.probe.program_runner import run_program
+from holdfast.probe.traces.called_functions import find_function
+from holdfast.service.traces.shown_values import ShownValues
 from interpreters import Interpreter, find_interpreters
 from traced_programs import TracedRun, run_plain, run_traced
 
@@ -227,6 +230,19 @@ def test_calls_are_told_in_all_forms(interpreter: Interpreter, tmp_path: Path) -
     assert [call.rpartition("-> ")[2] for step in calls for call in step] == [
         *["1", "1", "1", "1", "3", "2", "3", "9", "3", "1"]
     ]
+
+
+def test_functions_of_the_debugger_are_no_callees() -> None:
+    def function() -> None: ...
+
+    assert find_function(function) is function
+    assert find_function(run_program) is None  # as those around `os.fork` and `os._exit`
+
+
+def test_a_call_that_did_not_come_back_has_no_result() -> None:
+    shown = ShownValues()
+    assert shown.show_call(CalleeCall("wait", "n=1")) == "wait(n=1) has not ended"
+    assert shown.show_call(CalleeCall("wait", "n=1", "None")) == "wait(n=1) -> None"
 
 
 @PYTHONS

@@ -182,6 +182,41 @@ def test_the_recursion_limit_stays_where_it_is(interpreter: Interpreter, tmp_pat
 
 
 @every_python
+def test_the_recursion_limit_stays_where_it_is_after_a_signal_handler_has_raised(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
+    # Before 3.12, what it raises ends the tracing of the thread.
+    text = (
+        "import signal, sys\n"
+        "class Alarm(Exception):\n"
+        "    pass\n"
+        "def ring(number, frame):\n"
+        "    raise Alarm\n"
+        "def work(total):\n"
+        "    while True:\n"
+        "        total += 1\n"
+        "        values = [total]\n"
+        "def dive(depth):\n"
+        "    depths.append(depth)\n"
+        "    dive(depth + 1)\n"
+        "signal.signal(signal.SIGALRM, ring)\n"
+        "for _ in range(5):\n"
+        "    try:\n"
+        "        signal.setitimer(signal.ITIMER_REAL, 0.02)\n"
+        "        work(0)\n"
+        "    except Alarm:\n"
+        "        pass\n"
+        "depths = []\n"
+        "try:\n"
+        "    dive(0)\n"
+        "except RecursionError:\n"
+        "    print(sys.getrecursionlimit(), len(depths) // 20)\n"
+    )
+    recorded = record_text(text, tmp_path, interpreter.path)
+    assert recorded.output == run_python(interpreter.path, str(tmp_path / "program.py")).stdout
+
+
+@every_python
 def test_output_and_exit_status_are_the_programs(interpreter: Interpreter, tmp_path: Path) -> None:
     text = "import sys\nprint('a')\nprint('b', file=sys.stderr)\nsys.exit(3)\n"
     recorded = record_text(text, tmp_path, interpreter.path)
@@ -346,6 +381,41 @@ def test_a_program_that_traces_itself_goes_on_as_it_would(
     remarks = recorded.read().remarks
     is_shared = interpreter.version >= (3, 12)
     assert remarks == [] if is_shared else "tracing was ended" in remarks[0]
+
+
+@every_python
+@pytest.mark.parametrize("uses_it", [False, True])
+def test_a_program_that_takes_our_tool_of_monitoring_goes_on_as_it_would(
+    interpreter: Interpreter, uses_it: bool, tmp_path: Path
+) -> None:
+    if interpreter.version < (3, 12):
+        pytest.skip("this Python has no sys.monitoring")
+    text = (
+        "import sys\n"
+        "api, heard = sys.monitoring, []\n"
+        "def work(n):\n"
+        "    return n + 1\n"
+        "work(1)\n"
+        "for tool in (3, 4, 5):\n"
+        "    if api.get_tool(tool) is not None:\n"
+        "        api.free_tool_id(tool)\n"
+        "work(2)\n"
+    )
+    if uses_it:
+        text += (
+            "api.use_tool_id(5, 'own')\n"
+            "api.register_callback(5, api.events.PY_START, lambda *_: heard.append(1))\n"
+            "api.set_local_events(5, work.__code__, api.events.PY_START)\n"
+            "import atexit\n"
+            "atexit.register(lambda: print(work(3), len(heard) > 0, api.get_tool(5)))\n"
+        )
+    recorded = record_text(text, tmp_path, interpreter.path)
+    plain = run_python(interpreter.path, str(tmp_path / "program.py"))
+    have = (recorded.output, recorded.errors, recorded.status)
+    assert have == (plain.stdout, plain.stderr, plain.returncode)
+    run = recorded.read()
+    assert "work" in [frame.code.name for frame in run.frames.values()]
+    assert run.remarks
 
 
 def test_an_error_of_the_recorder_ends_the_recording_and_nothing_else(tmp_path: Path) -> None:

@@ -123,6 +123,32 @@ def test_signal_handlers_that_raise_reach_the_program(
 
 
 @PYTHONS
+def test_signal_handlers_that_raise_in_a_loop_of_one_line_are_caught(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
+    script = write(
+        tmp_path,
+        "import signal\n"
+        "class Alarm(Exception):\n"
+        "    pass\n"
+        "def ring(number, frame):\n"
+        "    raise Alarm\n"
+        "def work(total):\n"
+        "    try:\n"
+        "        signal.setitimer(signal.ITIMER_REAL, 0.02)\n"
+        "        while True: total += 1\n"
+        "    except Alarm:\n"
+        "        return 'caught'\n"
+        "signal.signal(signal.SIGALRM, ring)\n"
+        "for _ in range(8):\n"
+        "    print(work(0))\n",
+    )
+    run = run_traced(interpreter.path, script, "work", tmp_path, full=True, call=3)
+    assert (run.output, run.errors) == ("caught\n" * 8, "")
+    assert [frame.result.text for frame in run.frames if frame.result] == ["'caught'"] * 5
+
+
+@PYTHONS
 def test_a_program_at_its_recursion_limit_behaves_as_without_a_recorder(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -342,6 +368,27 @@ def test_a_picked_function_that_never_ends_is_recorded_so_far(
 
 
 @PYTHONS
+def test_a_loop_that_has_not_ended_tells_its_newest_values(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
+    script = write(
+        tmp_path,
+        "import os\n"
+        "def spin(i):\n"
+        "    while i < 10**9:\n"
+        "        i += 1\n"
+        "        if i == 5000:\n"
+        "            os._exit(0)\n"
+        "spin(0)\n",
+    )
+    run = run_traced(interpreter.path, script, "spin", tmp_path)
+    (loop,) = [item for item in run.picked.items if isinstance(item, LoopRun)]
+    assert loop.rows is not None
+    assert loop.after["i"] == loop.rows.columns["i"][-1]
+    assert int(loop.after["i"]) > 500
+
+
+@PYTHONS
 def test_dropped_generators_do_not_disturb_later_ones(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -454,3 +501,5 @@ def test_functions_of_test_modules_are_recorded_under_pytest(tmp_path: Path, cac
         assert run.picked.exception_type == "AssertionError"
         assert run.picked.args["values"].text == "[1, 2]"
         assert list_lines(run) == [6, 7]
+        steps = [item for frame in run.frames for item in frame.items if isinstance(item, Step)]
+        assert {change.name for step in steps for change in step.changes} == {"total"}

@@ -133,6 +133,9 @@ class TreeBuilder:
         if kept and is_last and rows is None and self._outcome != "running":
             kept[-1] = _remark(kept[-1], _LEAVINGS.get(self._outcome, "left here"))
         values.update(loop.after)
+        if loop.iterations is None and rows is not None:  # it has not ended
+            last = {name: column[-1] for name, column in rows.columns.items() if column}
+            values.update({name: text for name, text in last.items() if text})
         run = LoopRun(
             line=loop.line,
             iterations=count,

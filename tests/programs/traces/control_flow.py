@@ -122,6 +122,16 @@ def leaves(value):
     return held
 
 
+def passed_on(value):
+    try:
+        held = [value]
+        held.append(held[5])
+    except IndexError:
+        raise
+    finally:
+        held.append("last")
+
+
 def managed(names):
     class Manager:
         def __init__(self, name):
@@ -178,10 +188,11 @@ def main():
     print(nested_loops(3), nested_loops(6), endless([None, 1, 2, None, 3, 4]))
     print(one_line_loops(5), several_lines(2, 3))
     print(handled(["1", "x", "0", "5"]), reraised(3))
-    try:
-        leaves(7)
-    except IndexError as error:
-        print(error)
+    for function in (leaves, passed_on):
+        try:
+            function(7)
+        except IndexError as error:
+            print(error)
     print(managed([]), deleted(3), same_values(4), asserted(5))
 
 

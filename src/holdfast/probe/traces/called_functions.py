@@ -7,6 +7,7 @@ from typing import Any, Optional, Sequence, Tuple
 
 from .. import introspection
 from ..function_names import strip_locals
+from .trace_errors import is_own_file
 from .traced_values import show
 
 _ROOM = 30
@@ -14,13 +15,18 @@ _VARIADIC = 4  # CO_VARARGS
 
 
 def find_function(called: Any) -> Any:
-    """The function that runs, if it is written in Python: of a class, its `__init__`."""
+    """The function that runs, if it is written in Python: of a class, its `__init__`.
+
+    Those that the debugger has put in the place of others, such as `os.fork`, do not count.
+    """
     kind = type(called)
     if kind is types.MethodType:
         called = called.__func__
     elif issubclass(kind, type):
         called = introspection.find_in_mro(called, "__init__")[1]
-    return called if type(called) is types.FunctionType else None
+    if type(called) is not types.FunctionType or is_own_file(called.__code__.co_filename):
+        return None
+    return called
 
 
 def describe_call(

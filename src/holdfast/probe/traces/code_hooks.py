@@ -201,7 +201,7 @@ class CodeHooks:
         def caught(number: int, first_offsets: Any) -> None:
             frame = _getframe(1)
             recorder = recorders.get(id(frame))
-            if recorder is not None:
+            if recorder is not None and recorder.last_line not in first_offsets.raise_lines:
                 try:
                     trace: Any = sys.exc_info()[2]
                     is_first = trace is not None and trace.tb_lasti in first_offsets

@@ -258,7 +258,9 @@ class _BytecodeReader:
         for line, effect in self.mutates.items():
             statement = plan.statements[line] = Statement(line)
             names = _unique(self.writes.get(line, ()))
-            statement.writes = tuple(name for name in names if name not in plan.unreadable)
+            # pytest keeps parts of an `assert` in variables called `@py_assert1`, and clears them.
+            shown = [name for name in names if not name.startswith("@")]
+            statement.writes = tuple(name for name in shown if name not in plan.unreadable)
             statement.global_writes = _unique(self.global_writes.get(line, ()))
             statement.reads = _unique(self.reads.get(line, ()))
             statement.mutates = effect

@@ -13,11 +13,11 @@ Names, lines, defaults, closures and tracebacks stay as they are.
 from __future__ import annotations
 
 import dis
-from typing import Any, Callable, Dict, List, NamedTuple, Set, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Tuple
 
 from .call_sites import CallSite, find_call_sites
 from .code_assembly import VERSION, Handler, Instruction, Position, assemble, disassemble
-from .line_starts import BLOCKS, IS_311, FirstOffsets, LineStarts, list_firsts
+from .line_starts import BLOCKS, IS_311, FirstOffsets, LineStarts
 
 _OPS = dis.opmap
 _GENERATOR_FLAGS = 0x2A0
@@ -91,7 +91,7 @@ class _Rewriter:
         self._tellers: Dict[Instruction, Instruction] = {}  # where its line is told
         self._behind: Dict[Instruction, Instruction] = {}  # where it is told already
         self._body: List[Instruction] = []
-        self._first_offsets: Set[int] = FirstOffsets()
+        self._first_offsets = FirstOffsets()
 
     def rewrite(self) -> Tuple[Any, Switches]:
         plain, hooked = disassemble(self.code), disassemble(self.code)
@@ -110,7 +110,7 @@ class _Rewriter:
         body += plain
         made = assemble(self.code, body, tuple(self.consts), self.more_stack)
         if VERSION == (3, 9):
-            self._first_offsets.update(one.offset for one in list_firsts(hooked))
+            self._first_offsets.fill(hooked)
         return made, self.switches
 
     # -- parts ------------------------------------------------------------------------------------

@@ -52,6 +52,7 @@ class FrameMonitor:
         self._callees: Dict[int, List[Any]] = {}  # by the id of a code object: itself, and a count
         self._pending: Dict[int, Tuple[FrameRecorder, str, str]] = {}  # calls, by frame
         self._count_left = invocations.count_only()
+        self._late: Dict[int, BaseException] = {}  # to be raised soon, by thread
 
     # -- on and off -------------------------------------------------------------------------------
 
@@ -72,10 +73,11 @@ class FrameMonitor:
             events.PY_YIELD: self._on_yield,
             events.PY_RESUME: self._on_resume,
             events.CALL: self._on_call,
-            events.JUMP: self._on_jump,
+            events.INSTRUCTION: self._on_instruction,
         }
         for event, callback in callbacks.items():
             api.register_callback(self._tool, event, self._guard(callback))
+        api.register_callback(self._tool, events.JUMP, self._guard_jump)
         api.register_callback(self._tool, events.LINE, self._guard(self._on_line))
         api.set_events(self._finder, events.PY_START)
         # It cannot be had for one code object. It costs nothing until an exception leaves a frame.
@@ -102,7 +104,7 @@ class FrameMonitor:
 
     def _list_events(self) -> List[int]:
         events = self._events
-        names = "PY_START PY_RETURN PY_UNWIND PY_YIELD PY_RESUME CALL JUMP LINE".split()
+        names = "PY_START PY_RETURN PY_UNWIND PY_YIELD PY_RESUME CALL JUMP LINE INSTRUCTION".split()
         return [getattr(events, name) for name in names]
 
     def _guard(self, callback: Callable[..., Any]) -> Callable[..., Any]:
@@ -191,6 +193,8 @@ class FrameMonitor:
         # Without PY_START, 3.13 sends no LINE for a function of a single line.
         wanted = events.PY_START | events.LINE | events.PY_RETURN | events.PY_YIELD
         wanted |= events.PY_RESUME | events.CALL
+        if self._late:
+            wanted |= events.INSTRUCTION
         return int(wanted | events.JUMP if target.plan.has_loop_in_line else wanted)
 
     def _on_return(self, frame: Any, code: Any, _offset: int, value: Any) -> Any:
@@ -296,6 +300,30 @@ class FrameMonitor:
         if recorder is not None:
             recorder.handler(code, line)
         return None
+
+    def _guard_jump(self, *args: Any) -> Any:
+        """As other guards; but the function could not catch what is raised at a jump.
+
+        So what a signal handler raised here is raised at the next instruction.
+        """
+        frame = _getframe(1)
+        try:
+            return self._on_jump(frame, *args)
+        except BaseException as error:
+            target = self._targets.get(id(args[0]))
+            if target is None or self._tool < 0 or trace_errors.is_ours(error):
+                return self._recover(error, self._on_jump, frame, args)
+            self._late[trace_errors.get_ident()] = error
+            self._api.set_local_events(self._tool, target.code, self._local_events(target))
+            return None
+
+    def _on_instruction(self, _frame: Any, code: Any, _offset: int) -> Any:
+        error = self._late.pop(trace_errors.get_ident(), None)
+        target = self._targets.get(id(code))
+        if target is not None and not self._late:
+            self._api.set_local_events(self._tool, code, self._local_events(target))
+        if error is not None:
+            raise error
 
     # -- functions that a recorded frame calls ----------------------------------------------------
 

@@ -26,8 +26,19 @@ class FirstOffsets(Set[int]):
 
     __hash__ = object.__hash__  # type: ignore[assignment]
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.raise_lines: Set[int] = set()
+        """Lines of a `raise` alone, which leaves no place of its own in a traceback."""
+
     def __eq__(self, other: object) -> bool:
         return self is other
+
+    def fill(self, body: List[Instruction]) -> None:
+        for first in list_firsts(body):
+            self.add(first.offset)
+            if first.op == _OPS["RAISE_VARARGS"] and not first.arg and first.line is not None:
+                self.raise_lines.add(first.line)
 
 
 def list_firsts(body: List[Instruction]) -> Iterator[Instruction]:

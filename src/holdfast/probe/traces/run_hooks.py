@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _TOOLS = (5, 4, 3, 2)
 _NAME = "holdfast-run"
+_TAKEN = "the program has freed the tool of sys.monitoring: nothing was recorded from there on"
 _REPLACED = (
     "tracing was ended, by the program or by what a signal handler raised: nothing was recorded "
     "from there on"
@@ -68,6 +69,9 @@ class MonitoringHooks:
     def start(self) -> Optional[str]:
         """Begin; if that is not possible, why not."""
         api = self._api
+        if self._tool >= 0 and not self._has_tool():
+            self._codes.clear()
+            self._tool = -1
         if self._tool < 0:
             free = [tool for tool in _TOOLS if api.get_tool(tool) is None]
             if not free:
@@ -103,14 +107,24 @@ class MonitoringHooks:
 
     def stop(self) -> Optional[str]:
         """Nothing is called any more; code keeps its events, for a recording that follows."""
-        if self._tool >= 0:
-            self._api.set_events(self._tool, 0)
-            for event, _hook in self._list_hooks():
-                self._api.register_callback(self._tool, event, None)
+        if self._tool < 0:
+            return None
+        if not self._has_tool():
+            return _TAKEN
+        self._api.set_events(self._tool, 0)
+        for event, _hook in self._list_hooks():
+            self._api.register_callback(self._tool, event, None)
         return None
+
+    def _has_tool(self) -> bool:
+        """Whether the tool is still ours: a program may free those of others, and use them."""
+        return bool(self._api.get_tool(self._tool) == _NAME)
 
     def close(self) -> None:
         self.stop()
+        if self._tool >= 0 and not self._has_tool():
+            self._codes.clear()
+            self._tool = -1
         if self._tool >= 0:
             for code in self._codes.values():
                 self._api.set_local_events(self._tool, code, 0)
@@ -240,14 +254,19 @@ class TraceHooks:
         if not self._is_on:
             return None
         self._is_on = False
-        if self._has_opened_room:
-            REAL_ROOM.close()
+        self._close_room()
         if getattr(threading, "_trace_hook", None) is self._trace:
             threading.settrace(self._before_in_threads)
         if sys.gettrace() is not self._trace:
             return _REPLACED
         _find_settrace()(self._before)
         return None
+
+    def _close_room(self) -> None:
+        """Also when an exception ends the tracing of a thread, in which nothing would watch it."""
+        if self._has_opened_room:
+            self._has_opened_room = False
+            REAL_ROOM.close()
 
     def close(self) -> None:
         self.stop()
@@ -278,6 +297,7 @@ class TraceHooks:
             return None
         except BaseException as error:
             if not is_ours(error):
+                self._close_room()
                 raise
             self._recorder.fail(error)
             return None
@@ -308,6 +328,7 @@ class TraceHooks:
             return self._local
         except BaseException as error:
             if not is_ours(error):
+                self._close_room()
                 raise
             self._recorder.fail(error)
             return None

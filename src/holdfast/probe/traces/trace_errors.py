@@ -24,15 +24,17 @@ _USED = frozenset(
 
 
 def is_ours(error: BaseException) -> bool:
-    """Whether nothing but code of this package raised it."""
-    if not isinstance(error, Exception):
-        return False
+    """Whether nothing but code of this package raised it.
+
+    The program sees no more of our functions in its own than cannot be helped.
+    """
     trace = error.__traceback__
     while trace is not None:
         if not _is_our_code(trace.tb_frame):
+            error.__traceback__ = trace
             return False
         trace = trace.tb_next
-    return True
+    return isinstance(error, Exception)
 
 
 def is_own_file(filename: str) -> bool:

@@ -31,5 +31,8 @@ class ShownValues:
 
     def show_call(self, call: CalleeCall) -> str:
         """A call and what came of it."""
-        outcome = f"raised {call.raised}" if call.raised is not None else f"-> {call.result}"
+        if call.raised is not None:
+            outcome = f"raised {call.raised}"
+        else:
+            outcome = f"-> {call.result}" if call.result is not None else "has not ended"
         return self.show_words(f"{call.function}({call.args}) {outcome}")
