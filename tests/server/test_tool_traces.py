@@ -209,6 +209,16 @@ def test_a_program_that_never_ends_is_shown_while_it_runs(user: ToolUser) -> Non
     assert "return" not in unfinished
 
 
+def test_calls_that_the_debugger_makes_are_none_of_the_programs(
+    user: ToolUser, tmp_path: Path
+) -> None:
+    (tmp_path / "note.py").write_text("import json\nprint(json.dumps({'mine': 1}))\n")
+    report = user.call("debug_trace", target="note.py", function="json.dumps")
+    assert report["args"]["obj"] == "{'mine': 1}"
+    report = user.call("debug_trace", target="note.py", function="json.dumps", call=2)
+    assert "steps" not in report
+
+
 def test_a_statement_that_raised_assigned_nothing(user: ToolUser, tmp_path: Path) -> None:
     lines = ["def add(values):", "    total = 0", "    for value in values:", "        try:"]
     lines += ["            total += value", "        except TypeError:", "            continue"]

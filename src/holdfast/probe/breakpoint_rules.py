@@ -16,7 +16,7 @@ import types
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from . import bounded_calls, server_messages, standard_streams
-from .pydevd_access import canonical, is_ours
+from .pydevd_access import canonical, is_called_by_debugger
 
 _MAX_LOG_CHARACTERS = 2000
 
@@ -45,24 +45,6 @@ def set_experiment(decide: Optional[Callable[[Rule, Any], bool]]) -> None:
 
 # By a thread's ident: the condition for whose exception it is about to stop.
 _FAILED_CONDITIONS: Dict[int, Dict[str, Any]] = {}
-
-
-def is_called_by_debugger(frame: Any) -> bool:
-    """Whether the debugger itself, in any thread, is the caller of a library.
-
-    Its frames are also at the bottom of what the program runs: from `_exec` on, and in threads
-    that it starts for the program.
-    """
-    below = None
-    while frame is not None and not is_ours(frame.f_code.co_filename):
-        frame = frame.f_back
-    while frame is not None and is_ours(frame.f_code.co_filename):
-        if frame.f_code.co_name == "_exec":
-            return False
-        below, frame = frame, frame.f_back
-    if below is None:
-        return False
-    return frame is not None or not below.f_code.co_filename.endswith("pydev_monkey.py")
 
 
 class Expression:

@@ -13,7 +13,7 @@ import weakref
 from typing import Any, Callable, Dict, FrozenSet, Iterable, List, Optional, Sequence, Set, Tuple
 
 from . import server_messages, thread_suspension
-from .breakpoint_rules import STANDARD_LIBRARY, Rule, find_stopping, is_called_by_debugger
+from .breakpoint_rules import STANDARD_LIBRARY, Rule, find_stopping
 from .function_names import (
     LAMBDA,
     NameMatcher,
@@ -23,7 +23,7 @@ from .function_names import (
     walk_functions,
 )
 from .generator_entries import GeneratorEntry, is_generator, list_generators
-from .pydevd_access import canonical, current, is_ours
+from .pydevd_access import canonical, current, is_called_by_debugger, is_ours
 
 _FUNCTION_BREAKPOINT = 208  # pydevd's CMD_SET_FUNCTION_BREAK
 _GENERATOR_FLAGS = 0x2A0  # CO_GENERATOR, CO_COROUTINE or CO_ASYNC_GENERATOR

@@ -49,6 +49,24 @@ def is_ours(filename: str) -> bool:
     )
 
 
+def is_called_by_debugger(frame: Any) -> bool:
+    """Whether the debugger itself, in any thread, is the caller of a library.
+
+    Its frames are also at the bottom of what the program runs: from `_exec` on, and in threads
+    that it starts for the program.
+    """
+    below = None
+    while frame is not None and not is_ours(frame.f_code.co_filename):
+        frame = frame.f_back
+    while frame is not None and is_ours(frame.f_code.co_filename):
+        if frame.f_code.co_name == "_exec":
+            return False
+        below, frame = frame, frame.f_back
+    if below is None:
+        return False
+    return frame is not None or not below.f_code.co_filename.endswith("pydev_monkey.py")
+
+
 def canonical(filename: str) -> str:
     """The one path that stands for a file, whichever way it was named."""
     import pydevd_file_utils

@@ -17,7 +17,7 @@ from .call_sites import CallSite
 from .called_functions import describe_call
 from .code_plan import CodePlan
 from .code_rewriter import CannotRewrite, Hooks, Switches, is_rewritten, rewrite
-from .debugger_calls import is_debuggers_call
+from .debugger_calls import is_debuggers_call, is_standard
 from .frame_recorder import FrameRecorder
 from .function_choice import ChosenFunction, FunctionChoice
 from .invocations import Invocations
@@ -31,6 +31,7 @@ class _Target:
 
     def __init__(self, plan: CodePlan) -> None:
         self.plan = plan
+        self.is_standard = is_standard(plan.code)
         self.switches: Optional[Switches] = None
         self.recorders: Dict[int, FrameRecorder] = {}  # by the id of a frame
         self.handler: Any = None  # of the only recorder, if there is one: whose line it is is clear
@@ -268,7 +269,7 @@ class CodeHooks:
         return hooks
 
     def _enter(self, target: _Target, frame: Any) -> bool:
-        if get_ident() in self._preparing or is_debuggers_call(target.plan.code):
+        if get_ident() in self._preparing or (target.is_standard and is_debuggers_call(frame)):
             return False
         stale = target.recorders.pop(id(frame), None)
         if stale is not None:  # a generator that was dropped

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any, Dict
+from typing import Any
+
+from ..pydevd_access import is_called_by_debugger
 
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
-_KNOWN: Dict[str, bool] = {}
 _get_ident = threading.get_ident
 
 
-def is_debuggers_call(code: Any) -> bool:
-    """Whether a thread of the debugger calls a function of the standard library."""
-    file = code.co_filename
-    is_standard = _KNOWN.get(file)
-    if is_standard is None:
-        is_standard = _KNOWN[file] = file.startswith(_LIBRARY)
-    if not is_standard:
-        return False
+def is_standard(code: Any) -> bool:
+    """Whether the debugger may call it as well: a function of the standard library."""
+    file: str = code.co_filename
+    return file.startswith(_LIBRARY)
+
+
+def is_debuggers_call(frame: Any) -> bool:
+    """Whether the debugger has called this function of the standard library."""
     thread: Any = threading._active.get(_get_ident())  # type: ignore[attr-defined]
-    return bool(getattr(thread, "pydev_do_not_trace", False))
+    return getattr(thread, "pydev_do_not_trace", False) or is_called_by_debugger(frame)

@@ -14,7 +14,7 @@ from ..function_names import strip_locals
 from . import frame_callers, trace_errors
 from .called_functions import find_function
 from .code_plan import CodePlan, find_yields, list_lines
-from .debugger_calls import is_debuggers_call
+from .debugger_calls import is_debuggers_call, is_standard
 from .frame_recorder import FrameRecorder
 from .function_choice import ChosenFunction, FunctionChoice
 from .invocations import Invocations
@@ -28,11 +28,12 @@ _getframe = sys._getframe
 class _Target:
     """A code object that is recorded."""
 
-    __slots__ = ("code", "is_alone", "jump_lines", "plan", "recorders", "yields")
+    __slots__ = ("code", "is_alone", "is_standard", "jump_lines", "plan", "recorders", "yields")
 
     def __init__(self, plan: CodePlan) -> None:
         self.plan = plan
         self.code = plan.code
+        self.is_standard = is_standard(plan.code)
         self.yields = find_yields(plan.code) if plan.is_generator else frozenset()
         self.jump_lines = list_lines(plan.code) if plan.has_loop_in_line else {}
         self.recorders: Dict[int, FrameRecorder] = {}  # by the id of a frame
@@ -157,7 +158,7 @@ class FrameMonitor:
         target = self._targets.get(id(code))
         if self._pending or self._callees:
             self._note_callee(frame, code)
-        if target is None:
+        if target is None or (target.is_standard and is_debuggers_call(frame)):
             return None
         if self._count_left > 0:
             self._count_left -= 1
@@ -169,8 +170,6 @@ class FrameMonitor:
             stale = target.recorders.pop(id(frame), None)
             if stale is not None:  # a generator that was dropped: no event tells
                 self._invocations.lose(stale, "it was dropped while it waited")
-        if is_debuggers_call(code):
-            return None
         recorder = self._invocations.start(target.plan, frame)
         if recorder is not None:
             self._begin(target, frame, recorder)
