@@ -202,6 +202,8 @@ def _ask_about_traces(recorder: Recorder, folder: Path) -> None:
     recorder.ask("GET", "/api/traces", query="limit=1")
     recorder.ask("GET", "/api/traces/{trace_id}", trace_id=trace)
     recorder.ask("GET", "/api/traces/{trace_id}/calls/{key}", trace_id=trace, key="0")
+    asked = f"variable=amount&at={folder}/shop.py:12"
+    recorder.ask("GET", "/api/traces/{trace_id}/why", query=asked, trace_id=whole)
     recorder.ask("DELETE", "/api/traces/{trace_id}", trace_id="all")
 
 

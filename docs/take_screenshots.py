@@ -1,7 +1,8 @@
 """Takes the pictures of the page in docs/pictures/page: `make screenshots`.
 
 They show a real server with a held program, a held call and agents (`tests/page_scene.py`), in a
-real browser: dark and light, wide and on a phone.
+real browser: dark and light, wide and on a phone. `python docs/take_screenshots.py trace` takes
+only those of that name.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from playwright.sync_api import Browser, Request, ViewportSize, expect
 
 from browsers import PHONE, WIDE, launched_browser
-from harness import Server
+from harness import Program, Server
 from page_scene import Scene, built_scene
 from polling import wait_until
 
@@ -59,9 +60,27 @@ def take_picture(
     context.close()
 
 
-def take_pictures(browser: Browser, scene: Scene) -> None:
-    for name, address, ready in VIEWS:
-        url = scene.address(address)
+def record_trace(scene: Scene, folder: Path) -> str:
+    """The address of a call with a loop, and of a question about a value in one of its rounds."""
+    orders = Program("orders.py", folder)
+    loop, line = orders.line("discount") - 2, orders.line("discount") + 1
+    place = f"{orders.path}:{line}"
+    body = {"variable": "value", "at": place}
+    trace = scene.server.post("/tools/debug_why", body)["trace_id"]
+    calls = scene.server.get(f"/api/traces/{trace}")["calls"]
+    key = next(call["key"] for call in calls if call["function"] == "orders.report")
+    asked = f"line={line}&rounds={loop}.2&why=value&at={place}&after=true"
+    return f"/traces/{trace}/calls/{key}?{asked}"
+
+
+def take_pictures(browser: Browser, scene: Scene, folder: Path) -> None:
+    # The last one, because the others show no session of its run.
+    views = [*VIEWS, ("trace", "", "written here")]
+    wanted = sys.argv[1:] or [name for name, _, _ in views]
+    for name, address, ready in views:
+        if name not in wanted:
+            continue
+        url = scene.address(address or record_trace(scene, folder))
         for scheme in ("dark", "light"):
             take_picture(browser, url, ready, FOLDER / f"{name}-{scheme}.png", WIDE, scheme)
         take_picture(browser, url, ready, FOLDER / f"{name}-phone.png", PHONE, "dark")
@@ -74,7 +93,7 @@ def main() -> None:
         server = Server(Path(folder) / "data")
         try:
             with built_scene(server, programs) as scene:
-                take_pictures(browser, scene)
+                take_pictures(browser, scene, programs)
         finally:
             server.stop()
             shutil.rmtree(programs, ignore_errors=True)

@@ -131,7 +131,7 @@ def test_why_runs_the_file_and_names_the_write(shell: Shell) -> None:
     assert report["assigned"]["file"] == "shop.py"
     assert report["from"]
     second = shell.read("why", "amount", "--at", "shop.py:7", "--hit", "2")
-    assert second["value"] == "1"
+    assert second["assigned"]["value"] == "1"
 
 
 def test_why_runs_a_module(shell: Shell) -> None:

@@ -157,6 +157,27 @@ def test_a_container_was_produced_by_its_last_change() -> None:
     assert {22, 24, 18}.issubset(list_lines(chain))
 
 
+def test_the_value_of_an_object_is_what_it_holds_at_that_moment(
+    tmp_path: Path, python: str
+) -> None:
+    text = (
+        "class Order:\n    def __init__(self):\n        self.total = 0\n        self.rows = []\n"
+        "table = {}\ntable['a'] = 1\nalias = table\nalias['b'] = [3]\n"
+        "alias['b'].append(4)\n"
+        "order = Order()\norder.total += 5\nrows = order.rows\nrows.append(6)\n"
+        "print(table, order)\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    chain = explain_value(run, "program.py", 14, "table")
+    assert chain.value == "{'a': 1, 'b': [3, 4]}"
+    assert {5, 6, 8}.issubset(list_lines(chain))
+    (link,) = [link for link in chain.links if link.line == 7]
+    assert link.wrote == {"alias": "{'a': 1}"}
+    chain = explain_value(run, "program.py", 14, "order")
+    assert chain.value == "Order(total=5, rows=[6])"
+    assert list_lines(chain)[:2] == [11, 10]
+
+
 def test_links_say_what_was_written_and_read_and_where_that_came_from() -> None:
     link = next(link for link in explain(22, "due").links if link.line == 11)
     assert (link.function, link.relation) == ("add_up", "returned")
@@ -316,6 +337,12 @@ def test_recorded_generators_and_made_objects_are_not_said_to_be_unknown(
     chain = explain_value(run, "program.py", 10, "last")
     assert 7 in list_lines(chain)
     assert (list(chain.unknown), run.remarks) == ([], [])
+
+
+def test_a_call_far_outside_is_no_input_of_a_value(tmp_path: Path) -> None:
+    text = "import sys\ndef main(args):\n    n = sum(range(3))\n    print(n)\nmain(sys.argv[1:])\n"
+    run = record_text(text, tmp_path).read()
+    assert explain_value(run, "program.py", 4, "n").origins == []
 
 
 # -- exceptions ------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ def total(order, discount):
 
 orders = [[("tea", 4), ("cake", 2), ("oven", 300)], [("pie", 5)]]
 for order in orders:
-    print(total(order, 1))
+    print(total(order, 1))  # @call
 """
 
 

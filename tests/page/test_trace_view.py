@@ -122,6 +122,65 @@ def test_a_value_is_asked_for_its_origin_and_the_chain_leads_to_lines(
     expect(chain).to_be_visible()
 
 
+def test_a_link_of_why_opens_the_very_call_and_round_it_speaks_of(
+    page: Page, orders: RecordedOrders
+) -> None:
+    loop, trace = orders.line("loop"), orders.trace_run()
+    asked = f"why=amount&at={orders.program.path}:{orders.line('result')}&hit=1"
+    page.goto(f"{orders.address(trace, 'total', 2)}?{asked}")  # of call 1, while call 2 is shown
+    chain = page.get_by_role("list", name="What led to it")
+    chain.get_by_role("button", name=f"orders.py:{orders.line('add')}").click()
+    expect(page).to_have_url(re.compile(orders.address(trace, "total", 1)))
+    added = line(page, orders.line("add"))
+    expect(added).to_contain_text("amount = 908")
+    expect(page.get_by_text("round 3 of 3")).to_be_visible()
+    page.keyboard.press("[")
+    expect(added).to_contain_text("amount = 8")
+    expect(page).to_have_url(re.compile(rf"rounds={loop}\.2"))
+    chain.get_by_role("button", name=f"orders.py:{loop}").click()  # the call is shown already
+    expect(page.get_by_text("round 3 of 3")).to_be_visible()
+    chain.get_by_role("button", name=f"orders.py:{orders.line('rate')}").click()
+    expect(page).to_have_url(re.compile(orders.address(trace, "rate", 3)))
+    expect(page.get_by_text("returned 3")).to_be_visible()
+    chain.get_by_role("button", name=f"orders.py:{orders.line('call')}").click()
+    expect(page.get_by_text("round 1 of 2")).to_be_visible()
+    page.go_back()
+    expect(page).to_have_url(re.compile(orders.address(trace, "rate", 3)))
+
+
+def test_why_beside_a_change_asks_for_that_call_and_round(
+    page: Page, orders: RecordedOrders
+) -> None:
+    add, trace = orders.line("add"), orders.trace_run()
+    asking = line(page, add).get_by_role("button", name="Why?")
+    value = page.locator(".why-value")
+    chain = page.get_by_role("list", name="What led to it")
+    page.goto(f"{orders.address(trace, 'total', 2)}?line={add}")
+    asking.click()
+    expect(value).to_contain_text("amount = 15 time 4 of 4")
+    expect(chain).to_contain_text("'pie'")
+    expect(page).to_have_url(re.compile("hit=4&after=true"))
+    page.goto(f"{orders.address(trace, 'total', 1)}?line={add}&rounds={orders.line('loop')}.2")
+    asking.click()
+    expect(value).to_contain_text("amount = 8 time 2 of 4")
+    assert page.get_by_role("textbox", name="Time").input_value() == "2"
+    fresh = page.context.new_page()
+    fresh.goto(page.url)
+    expect(fresh.locator(".why-value")).to_contain_text("amount = 8 time 2 of 4")
+
+
+def test_why_in_a_trace_of_one_function_asks_a_new_run_for_the_same_call_and_round(
+    page: Page, orders: RecordedOrders
+) -> None:
+    trace = orders.trace(function="total", call=2)
+    page.goto(f"{orders.address(trace, 'total', 2)}?line={orders.line('add')}")
+    line(page, orders.line("add")).get_by_role("button", name="Why?").click()
+    page.get_by_role("button", name="Run again and ask").click()
+    expect(page.locator(".why-value")).to_contain_text("amount = 15 time 4 of 4", timeout=A_RUN)
+    expect(page.get_by_text("call 2", exact=True)).to_be_visible()
+    expect(line(page, orders.line("add"))).to_contain_text("amount = 15")
+
+
 def test_a_value_is_found_and_leads_to_its_line(page: Page, orders: RecordedOrders) -> None:
     page.goto(f"/traces/{orders.trace_run()}")
     page.get_by_role("textbox", name="Text of the value").fill("'cake'")

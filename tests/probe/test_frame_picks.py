@@ -393,3 +393,18 @@ def test_threads_in_one_function_are_recorded_apart(
         assert loop.rows is not None
         assert loop.rows.columns["i"][-1] == "399"
         assert loop.rows.columns["total"][-1] == frame.result.text
+
+
+@PYTHONS
+def test_the_line_of_an_exception_in_a_late_round_is_known(
+    interpreter: Interpreter, tmp_path: Path
+) -> None:
+    script = tmp_path / "late.py"
+    script.write_text(
+        "def check(n):\n    if n == 4321:\n        raise ValueError(n)\n    return n\n"
+        "def work(count):\n    total = 0\n    for n in range(count):\n"
+        "        double = n * 2\n        total += check(n)\n    return total\n"
+        "try:\n    work(9000)\nexcept ValueError:\n    pass\n"
+    )
+    run = run_traced(interpreter.path, script, "work", tmp_path)
+    assert (run.picked.outcome, run.picked.exception_line) == ("raised", 9)

@@ -137,6 +137,8 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
         traced = {"target": LOOP.path, "function": "add"}
         trace = server.post("/api/v1/tools/debug_trace?client=shown", traced)["trace_id"]
         ids |= {"trace_id": trace, "key": "0"}
+        asked = {"variable": "number", "at": f"{LOOP.path}:{LOOP.line('add')}"}
+        whole = server.post("/api/v1/tools/debug_why?client=shown", asked)["trace_id"]
         problems: list[str] = []
         for method, path, operation in operations(document):
             if method != "GET" or path.endswith(("/stream", "/proof", "/{capture_id}")):
@@ -148,6 +150,8 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
                 concrete += "?frame_id=0"
             if path.endswith("/data-breakpoint-info"):
                 concrete += "?name=number"
+            if path.endswith("/why"):
+                concrete = f"/api/traces/{whole}/why?variable=number&at={asked['at']}"
             if path.endswith("/diff"):
                 concrete += f"?left={compute_cid(1)}&right={compute_cid(1)}"
             if path.endswith("/contents/{cid}"):

@@ -367,6 +367,21 @@ def test_an_exception_is_explained(user: ToolUser) -> None:
     assert find_line(SHOP, '("pie", 1)') in [link["line"] for link in report["from"]]
 
 
+def test_arguments_of_a_call_that_raised_are_told(user: ToolUser) -> None:
+    line = find_line(SHOP, "amount = 0")
+    at = f"shop.py:{line}"
+    report = user.call("debug_why", target="shop.py", args=["fail"], variable="cart", at=at, hit=-1)
+    assert report["assigned"]["value"] == "[('tea', 1), ('pie', 1)]"
+    wrote = {link["line"]: link.get("wrote") for link in report["from"]}
+    assert wrote[find_line(SHOP, "fail([")] == {"fail(cart)": "[('tea', 1)]"}
+
+
+def test_a_module_that_was_run_as_a_script_is_said_to_be(user: ToolUser, tmp_path: Path) -> None:
+    (tmp_path / "parts.py").write_text("def find(x):\n    y = x + 1\n    return y\n")
+    error = user.call("debug_why", expect=404, variable="y", at="parts.py:3")["error"]
+    assert "parts.py was run as a script" in error["hint"]
+
+
 def test_a_line_that_never_ran_is_said_to_be(user: ToolUser) -> None:
     line = find_line(SHOP, "return total(cart")
     error = user.call("debug_why", expect=404, variable="cart", at=f"shop.py:{line}")["error"]
@@ -391,6 +406,66 @@ def test_a_trace_of_one_function_is_run_again_only_when_asked(user: ToolUser) ->
     question = {"trace": trace, "variable": "cart", "at": f"shop.py:{find_line(SHOP, 'try:')}"}
     assert "again" in user.call("debug_why", expect=404, **question)["error"]["hint"]
     assert user.call("debug_why", **question, again=True)["assigned"]["value"] == "[('tea', 1)]"
+
+
+def test_each_statement_leads_to_the_call_and_the_round_in_which_it_ran(user: ToolUser) -> None:
+    line = find_line(SHOP, "return amount")
+    trace = user.call("debug_why", variable="amount", at=f"shop.py:{line}")["trace_id"]
+    first, second = (find_call(user, trace, "total", index) for index in (1, 2))
+    ask = f"/api/traces/{trace}/why?variable=amount&at=shop.py:{line}"
+    answer = user.server.get(f"{ask}&hit=1")
+    assert (answer["value"], answer["hit"], answer["hits"]) == ("7", 1, 2)
+    loop = str(find_line(SHOP, "for item"))
+    assigned = answer["assigned"]
+    assert (assigned["line"], assigned["call"]) == (find_line(SHOP, "amount += "), first)
+    assert assigned["rounds"] == {loop: 2}
+    links = {link["line"]: link for link in answer["from"]}
+    assert links[find_line(SHOP, "cost = ")]["call"] == find_call(user, trace, "price", 2)
+    assert "rounds" not in links[find_line(SHOP, "cost = ")]
+    assert links[find_line(SHOP, "for item")]["rounds"] == {loop: 2}
+    later = user.server.get(f"{ask}&hit=-1")["assigned"]
+    assert (later["call"], later["rounds"]) == (second, {loop: 1})
+
+
+def test_a_statement_of_a_call_says_which_time_it_ran_and_is_asked_for_what_it_left(
+    user: ToolUser,
+) -> None:
+    line = find_line(SHOP, "return amount")
+    trace = user.call("debug_why", variable="amount", at=f"shop.py:{line}")["trace_id"]
+    key = find_call(user, trace, "total", 2)
+    entries = user.server.get(f"/api/traces/{trace}/calls/{key}")["entries"]
+    [loop] = [entry["loop"] for entry in entries if "loop" in entry]
+    added = find_line(SHOP, "amount += ")
+    [step] = [step for step in loop["rounds"][0]["entries"] if step["line"] == added]
+    assert step["hit"] == 3
+    ask = f"/api/traces/{trace}/why?variable=amount&at=shop.py:{added}&hit={step['hit']}"
+    assert user.server.get(ask)["value"] == "0"
+    assert user.server.get(f"{ask}&after=true")["value"] == "10"
+
+
+def test_the_route_of_why_says_what_it_cannot_answer(user: ToolUser) -> None:
+    trace = user.call("debug_trace", target="shop.py", function="price")["trace_id"]
+    ask = f"/api/traces/{trace}/why?variable=cost"
+    user.server.get(f"{ask}&at=shop.py:8", expect=404)
+    line = find_line(SHOP, "return amount")
+    whole = user.call("debug_why", variable="amount", at=f"shop.py:{line}")["trace_id"]
+    assert (
+        "at"
+        in user.server.get(f"/api/traces/{whole}/why?variable=cost", expect=400)["error"]["message"]
+    )
+    user.server.get(f"/api/traces/{whole}/why?variable=cost&at=shop.py:8&hit=9", expect=404)
+    user.server.get(f"/api/traces/{whole}/why", expect=404)  # no exception ended it
+
+
+def find_call(user: ToolUser, trace: str, function: str, index: int) -> str:
+    """The key of a call of a recording."""
+    calls = user.server.get(f"/api/traces/{trace}")["calls"]
+    [key] = [
+        call["key"]
+        for call in calls
+        if call["function"].endswith(f".{function}") and call["index"] == index
+    ]
+    return str(key)
 
 
 # -- diff ------------------------------------------------------------------------------------------
@@ -441,3 +516,14 @@ def test_secrets_are_hidden_unless_asked_for(
     )
     assert "hunter2secret" not in show()
     assert "hunter2secret" in show(show_secrets=True)
+
+
+def test_the_route_of_why_hides_secrets_unless_asked_for(user: ToolUser, tmp_path: Path) -> None:
+    text = "def login(password):\n    token = password + '!'\n    return token\n\n\n"
+    (tmp_path / "login.py").write_text(text + "login('hunter2secret')\n")
+    trace = user.call("debug_why", variable="token", at="login.py:3")["trace_id"]
+    ask = f"/api/traces/{trace}/why?variable=token&at=login.py:3"
+    hidden = user.server.get(ask)
+    assert "hunter2secret" not in str({**hidden, "from": []})
+    assert hidden["assigned"]["line"] == 2
+    assert user.server.get(f"{ask}&show_secrets=true")["value"] == "'hunter2secret!'"

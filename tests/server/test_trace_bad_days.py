@@ -275,5 +275,5 @@ def test_questions_for_a_value_survive_them_too(
     report = user.call(
         "debug_why", variable=variable, at=f"{name}.py:{line}", python=interpreter.path, timeout=50
     )
-    assert report["value"]
+    assert report["assigned"]["value"]
     assert report["assigned"]["line"]

@@ -10,7 +10,7 @@ import {
   pickRound,
 } from "../src/traces/loop-rounds";
 import { chooseFirst, type Entry, followPass } from "../src/traces/traced-pass";
-import { findMomentAfter } from "../src/traces/why-steps";
+import { findStep, listShownRounds, nameAsked } from "../src/traces/why-steps";
 
 const set = (line: number, name: string, value: number): Entry => ({
   line,
@@ -108,12 +108,29 @@ describe("a pass through a call", () => {
     expect(chooseFirst({ iterations: 0 })).toBe(1);
   });
 
-  it("counts for which time the line after another one ran", () => {
-    const momentAfter = (line: number, address: string) => findMomentAfter(outer, parseRounds(address), line);
-    expect(momentAfter(2, "")).toEqual({ line: 3, hit: 1 });
-    expect(momentAfter(5, "3.1~4.2")).toEqual({ line: 3, hit: 2 });
-    expect(momentAfter(5, "3.2~4.2")).toEqual({ line: 5, hit: 5 });
-    expect(momentAfter(5, "3.2~4.3")).toBeNull(); // what ran next was not kept
-    expect(momentAfter(9, "")).toBeNull();
+  it("tells which rounds are looked at", () => {
+    expect([...listShownRounds(followPass(outer, parseRounds("3.2~4.9")))]).toEqual([
+      [3, 2],
+      [4, 3],
+    ]);
   });
+
+  it("is found again in another recording, if those very rounds were kept", () => {
+    const textOf = (address: string, line: number, name: string) =>
+      findStep(outer, parseRounds(address), line, name)?.changes?.[0]?.text;
+    expect(textOf("", 2, "total")).toBe("total = 0");
+    expect(textOf("3.2~4.3", 5, "n")).toBe("n = 2");
+    expect(textOf("3.1~4.3", 5, "n")).toBeUndefined();
+    expect(textOf("3.3", 3, "x")).toBeUndefined();
+    expect(textOf("3.2", 3, "total")).toBeUndefined();
+  });
+});
+
+it("is asked for an attribute, if that is what changed", () => {
+  const change = (name: string, text: string) => ({ name, text, how: "mutated" });
+  expect(nameAsked(change("order", "order.total = 3"))).toBe("order.total");
+  expect(nameAsked(change("order", "order.total: 2 -> 3"))).toBe("order.total");
+  expect(nameAsked(change("rows", "rows + [4]"))).toBe("rows");
+  expect(nameAsked(change("rows", "rows[i] = 4"))).toBe("rows");
+  expect(nameAsked(change("total", "total = 3"))).toBe("total");
 });

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 
-import { expandPlace, findCallAt, shortenPlace, shortName } from "../src/traces/recorded-places";
+import { expandPlace, shortenPlace, shortName } from "../src/traces/recorded-places";
 import { listTimedRows } from "../src/traces/timed-rows";
-import type { TraceCall } from "../src/traces/trace-queries";
 import { emptyTrace, makeTraceRequest } from "../src/traces/trace-request";
 import { formatBytes, nameKind, nameTarget, readFinding } from "../src/traces/trace-texts";
 
@@ -19,21 +18,6 @@ test("a request has what was filled in, and how the call is picked", () => {
 
 const recorded = (key: string, name: string, line: number) => ({
   ...{ key, function: name, file: "/s/a.py", line, index: 1, outcome: "returned" },
-});
-
-test("a place is looked at in the call that is shown, else near it, else in the first of its function", () => {
-  const calls = [recorded("1", "a.main", 20), recorded("2", "a.rate", 2), recorded("3", "a.rate", 2)];
-  const shown = {
-    key: "1",
-    file: "/s/a.py",
-    source: { "20": "def main():", "21": "  rate()" },
-    children: [calls[2]],
-  } as unknown as TraceCall;
-  expect(findCallAt({ file: "/s/a.py", line: 21 }, shown, calls)).toBe("1");
-  expect(findCallAt({ file: "/s/a.py", line: 3, function: "a.rate" }, shown, calls)).toBe("3");
-  expect(findCallAt({ file: "/s/a.py", line: 3, function: "rate" }, undefined, calls)).toBe("2");
-  expect(findCallAt({ file: "/s/a.py", line: 24 }, undefined, calls)).toBe("1");
-  expect(findCallAt({ file: "/s/b.py", line: 3 }, shown, calls)).toBeNull();
 });
 
 test("what is below a folded function is not in sight", () => {

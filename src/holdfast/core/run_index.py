@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import TypeAlias
 
 from holdfast.core.collection_pause import without_collections
@@ -79,7 +79,9 @@ class RunIndex:
             if place[0] == "i":
                 self._add(_any_item(place[1 : place.index("[")]), done, source)
             elif place[0] == "a":
-                self._add("?." + place.partition(".")[2], done, source)
+                number, _, name = place[1:].partition(".")
+                self._add("?." + name, done, source)
+                self._add(_any_item(number), done, source)
             elif place[0] in "123456789" and isinstance(source, RunEvent):
                 self._add("." + place.partition(".")[2], done, source)
 
@@ -91,6 +93,12 @@ class RunIndex:
 
     def has_writes(self, place: str) -> bool:
         return place in self._times
+
+    def find_text(self, number: int, at: int) -> str | None:
+        """What an object held at a time."""
+        texts = self.run.texts.get(number, ())
+        found = bisect_right(texts, at, key=itemgetter(0))
+        return texts[found - 1][1] if found else None
 
     def find_latest(self, place: str, before: int) -> Source | None:
         """The last write of exactly this place that ended before a time."""

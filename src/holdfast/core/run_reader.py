@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
+from operator import itemgetter
 from typing import Any
 
 from holdfast.core.collection_pause import without_collections
@@ -80,6 +81,8 @@ class _Reader:
             self._ends.append(line)
         elif line[0] == "y":
             self._given.append(line)
+        elif line[0] == "t":
+            self._add_text(line[2], line[1], line[3])
 
     def _add_lasting(self, line: dict[str, Any]) -> None:
         run = self.run
@@ -146,6 +149,8 @@ class _Reader:
         frame.caller_time, frame.caller, frame.site = caller_time, caller, site
         frame.thread, frame.time, frame.namespace = thread, time, namespace
         frame.args = [GivenArgument._make(argument) for argument in args]
+        for argument in frame.args:
+            self._add_text(argument.object, argument.time, argument.text)
         frame.homes = homes or {}
 
     def _find_frame(self, number: int) -> RunFrame:
@@ -172,6 +177,13 @@ class _Reader:
             raised,
         )
         frame.events.append(event)
+        for write in event.writes:
+            if write.object and write.text is not None:
+                self._add_text(write.object, done, write.text)
+
+    def _add_text(self, number: int, time: int, text: str) -> None:
+        if number:
+            self.run.texts.setdefault(number, []).append((time, text))
 
     def finish(self) -> RunRecording:
         run = self.run
@@ -185,6 +197,8 @@ class _Reader:
         run.frames = dict(sorted(run.frames.items()))
         for frame in run.frames.values():
             frame.events.sort(key=_get_time)
+        for texts in run.texts.values():
+            texts.sort(key=itemgetter(0))
         self._add_remarks()
         return run
 

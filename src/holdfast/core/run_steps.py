@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from holdfast.core.line_hits import count_hits
 from holdfast.core.loop_rounds import find_unusual
+from holdfast.core.run_loops import split_loops, split_rounds
 from holdfast.model.run_recording import (
     PlaceWrite,
     RecordedStatement,
@@ -27,7 +29,6 @@ _MAX_CALLS = 6  # of one statement
 _FULL_STEPS = 100  # of a loop that are told in full
 _FULL_ROUNDS = 3
 _MAX_DEPTH = 3  # of objects within objects
-_LOOPS = ("for", "while")
 
 
 class StepBuilder:
@@ -46,6 +47,7 @@ class StepBuilder:
             for write in event.writes:
                 if write.object and write.place[0] in "ai":
                     self._holders[write.object] = _split_place(write.place)
+        self._hits = count_hits(run, frame)
         self._given = {given.time: given.text for given in frame.given}
         self._frames_by_time: dict[int, list[RunFrame]] = {}
         for other in run.frames.values():
@@ -59,47 +61,17 @@ class StepBuilder:
         self, events: Sequence[RunEvent], inside: tuple[int, ...]
     ) -> list[Step | LoopRun]:
         """`inside`: the loops around these events."""
-        items: list[Step | LoopRun] = []
-        at = 0
-        while at < len(events):
-            loop = self._find_loop(events[at].statement, inside)
-            if loop is None:
-                items.append(self._build_step(events[at]))
-                at += 1
-                continue
-            end = at + 1
-            while end < len(events) and self._find_loop(events[end].statement, inside) is loop:
-                if events[end].statement is loop and self._is_entered_again(events, end, loop):
-                    break
-                end += 1
-            items.append(self._build_loop(loop, events[at:end], inside))
-            at = end
-        return items
-
-    def _find_loop(
-        self, statement: RecordedStatement, inside: tuple[int, ...]
-    ) -> RecordedStatement | None:
-        """The outermost loop that a statement is in, but for those around already."""
-        found: RecordedStatement | None = None
-        each: RecordedStatement | None = statement
-        while each is not None:
-            if each.kind in _LOOPS and each.body >= 0 and each.number not in inside:
-                found = each
-            each = self._run.statements.get(each.parent)
-        return found
-
-    @staticmethod
-    def _is_entered_again(events: Sequence[RunEvent], at: int, loop: RecordedStatement) -> bool:
-        """Whether a loop that had ended begins anew, with nothing between."""
-        before = events[at - 1]
-        return before.statement is loop and before.branch == 0
+        return [
+            self._build_step(part[0]) if loop is None else self._build_loop(loop, part, inside)
+            for loop, part in split_loops(self._run, events, inside)
+        ]
 
     # -- loops -------------------------------------------------------------------------------------
 
     def _build_loop(
         self, loop: RecordedStatement, events: Sequence[RunEvent], inside: tuple[int, ...]
     ) -> LoopRun:
-        rounds = _split_rounds(loop, events)
+        rounds = split_rounds(loop, events)
         names = list(dict.fromkeys(name for event in events for name in self._list_names(event)))
         before = {name: self._values[name] for name in names if name in self._values}
         iterations: list[Iteration] = []
@@ -153,6 +125,7 @@ class StepBuilder:
             taken=bool(event.branch) if is_test and event.branch is not None else None,
             raised=event.raised,
             yielded=self._given.get(event.time),
+            hit=self._hits.get(event.time, 0),
         )
 
     def _list_calls(self, event: RunEvent) -> list[CalleeCall]:
@@ -251,21 +224,6 @@ class StepBuilder:
                     count += 1
                     waiting.extend(n for n in other.children if n != other.frame.number)
                     yield other
-
-
-def _split_rounds(loop: RecordedStatement, events: Sequence[RunEvent]) -> list[list[RunEvent]]:
-    """The events of each round: from the header that entered it to the next."""
-    rounds: list[list[RunEvent]] = []
-    has_header = any(event.statement is loop for event in events)  # `while True` has none
-    for event in events:
-        begins = event.statement is loop if has_header else event.statement.number == loop.body
-        if begins and has_header and event.branch == 0:
-            continue
-        if begins or not rounds:
-            rounds.append([event])
-        else:
-            rounds[-1].append(event)
-    return rounds
 
 
 def _split_detail(rounds: Sequence[Iteration]) -> tuple[list[Iteration], LoopRows | None]:

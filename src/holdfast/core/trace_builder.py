@@ -223,6 +223,7 @@ class _FrameBuilder:
             outcome=outcome,
             result=TracedValue(end["result"], end.get("cid")) if "result" in end else None,
             exception_type=end.get("type"),
+            exception_line=end.get("line", 0),
             thread=facts.get("thread", ""),
             callers=[_read_caller(caller) for caller in facts.get("callers", ())],
             remarks=_list_frame_remarks(end),

@@ -163,6 +163,8 @@ class ChainBuilder:
             read=read,
             times=max(1, len({each.time for each in group.events})),
             unknown=self._list_unknown_of(shown),
+            frame=shown.frame.number,
+            time=shown.time,
         )
 
     def _is_result_told(self, event: RunEvent) -> bool:
@@ -265,15 +267,22 @@ class ChainBuilder:
             if source is None:
                 continue
             write = find_write(source, place) or _first_write(source)
-            if write is None or _tells_nothing(write.text):
+            text = self._find_text(write, place, event)
+            if _tells_nothing(text):
                 continue
             label = known.label
             if known.kind == "turn" and "[" in place:
                 label += place[place.index("[") :]
             # What a container holds was perhaps written later than the variable that it is in.
             if label not in latest or latest[label][0] < source.time:
-                latest[label] = source.time, write.text or "", _say_line(source, event)
+                latest[label] = source.time, text or "", _say_line(source, event)
         return [(label, text, place) for label, (_, text, place) in latest.items()][:_MAX_READ]
+
+    def _find_text(self, write: PlaceWrite | None, place: str, reader: RunEvent) -> str | None:
+        """What was read from a place; an object may hold more than when it was put there."""
+        number = int(place[1:]) if place[0] == "c" else 0 if write is None else write.object
+        held = self._index.find_text(number, reader.time) if number else None
+        return held or (None if write is None else write.text)
 
     def _find_writer(self, place: str, event: RunEvent) -> Source | None:
         found = self._index.find_read_writes(place, event)
@@ -334,6 +343,8 @@ class ChainBuilder:
         return list(said)[:_MAX_ORIGINS]
 
     def _find_origin(self, group: _Group) -> str | None:
+        if group.relation == "called by":
+            return None
         event = group.event
         statement = event.statement
         place = f"{_base(statement.file.path)}:{statement.line}"
@@ -343,7 +354,7 @@ class ChainBuilder:
         for pattern, name in _INPUT_PLACES:
             if any(re.search(pattern, read.label) for read in statement.reads):
                 return f"{name} ({place})"
-        if group.relation in ("called by", "which object", "not done") or statement.is_definition:
+        if group.relation in ("which object", "not done") or statement.is_definition:
             return None
         if id(event) not in self._slice.ends or statement.kind in ("except", "try", "pass"):
             return None

@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
+from holdfast.core.line_hits import list_hits
 from holdfast.core.run_index import Binding, RunIndex, Source, find_write
 from holdfast.core.value_slice import Slice
 from holdfast.core.why_chain import ChainBuilder
@@ -34,17 +35,24 @@ class NotExplained(Exception):
 
 
 def explain_value(
-    run: RunRecording, file: str, line: int, name: str, hit: int = 1, max_lines: int = MAX_LINES
+    run: RunRecording,
+    file: str,
+    line: int,
+    name: str,
+    hit: int = 1,
+    max_lines: int = MAX_LINES,
+    *,
+    after: bool = False,
 ) -> WhyChain:
     """Why a variable has the value that it has when a line is about to run for the nth time.
 
-    If it has none before and gets one on that line, the value after the line is meant. A negative
-    `hit` counts from the last.
+    If it has none before and gets one on that line, the value after the line is meant, as always
+    with `after`. A negative `hit` counts from the last.
     """
     index = RunIndex(run)
     hits = _find_hits(run, file, line)
     event = _choose_hit(hits, hit, file, line)
-    asked = _Question(index, event, name)
+    asked = _Question(index, event, name, after)
     sources, _place, value = asked.find()
     number = hits.index(event) + 1
     found = Slice(index, [(source, "value") for source in sources], asked.until)
@@ -120,7 +128,14 @@ def _describe_argument(source: Source) -> WhyLink | None:
     code = source.frame.code
     lines = code.file.lines
     text = lines[code.first - 1].strip() if code.first <= len(lines) else ""
-    return WhyLink(code.file.path, code.first, code.qualname, text, relation="argument")
+    return WhyLink(
+        code.file.path,
+        code.first,
+        code.qualname,
+        text,
+        relation="argument",
+        frame=source.frame.number,
+    )
 
 
 # -- where ----------------------------------------------------------------------------------------
@@ -148,11 +163,7 @@ def _find_hits(run: RunRecording, file: str, line: int) -> list[RunEvent]:
         raise NotExplained(
             f"no code of {file} was recorded", f"Recorded files: {names}." if names else ""
         )
-    hits = [
-        event
-        for event in run.events.values()
-        if event.statement.file is known and event.statement.line <= line <= event.statement.last
-    ]
+    hits = list_hits(run, known, line)
     if hits:
         return hits
     raise NotExplained(
@@ -184,11 +195,11 @@ def _choose_hit(hits: Sequence[RunEvent], hit: int, file: str, line: int) -> Run
 class _Question:
     """A variable, or a part of one, as an event sees it."""
 
-    def __init__(self, index: RunIndex, event: RunEvent, name: str) -> None:
+    def __init__(self, index: RunIndex, event: RunEvent, name: str, after: bool) -> None:
         self._index = index
         self._event = event
         self._name = name
-        self.until = event.time
+        self.until = (event.done or event.time) + 1 if after else event.time
         self.unknown: list[str] = []
 
     def find(self) -> tuple[list[Source], str, str]:
@@ -215,6 +226,7 @@ class _Question:
         text = _text_of(write)
         if write is None or not write.object:
             return sources, place, text
+        text = self._index.find_text(write.object, self.until) or text
         content = f"c{write.object}"
         changes = [
             source
@@ -224,16 +236,13 @@ class _Question:
         if not changes:
             return sources, place, text
         latest = max(changes, key=self._index.end_of)
-        changed = find_write(latest, content)
         ordered = [latest, *(source for source in changes if source is not latest)]
-        if changed is not None:
-            text = _text_of(changed)
         return [*ordered, *sources], content, text
 
     def _find_root(self, name: str) -> tuple[list[Source], str]:
         event = self._event
         for place in _list_places(event.frame, name):
-            found = self._index.find_writes(place, event.time)
+            found = self._index.find_writes(place, self.until)
             if found:
                 return found, place
         for write in event.writes:

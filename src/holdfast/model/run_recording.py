@@ -187,6 +187,8 @@ class RunRecording:
     threads: dict[int, str] = field(default_factory=dict)
     classes: dict[int, int] = field(default_factory=dict)
     """By the number of a class: the invocation of its body."""
+    texts: dict[int, list[tuple[int, str]]] = field(default_factory=dict)
+    """By the number of an object: when it was seen to hold what, in order."""
     dropped: int = 0
     remarks: list[str] = field(default_factory=list)
 
@@ -221,6 +223,10 @@ class WhyLink:
     """In how many executions it matters."""
     unknown: Sequence[str] = ()
     """What could not be known of it."""
+    frame: int = 0
+    """The invocation in which it ran."""
+    time: int = 0
+    """The execution that the values are of; 0 if it was not recorded."""
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,8 @@ class Step:
     """The exception that ended the statement."""
     yielded: str | None = None
     """What a generator gave at this statement."""
+    hit: int = 0
+    """Which time the line ran in the whole run, from 1 on; 0 if that is not known."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,8 @@ class FrameTrace:
     result: TracedValue | None = None
     """What it returned, or the exception that it raised."""
     exception_type: str | None = None
+    exception_line: int = 0
+    """Where the exception was raised in the function; 0 if only its statements tell."""
     thread: str = ""
     callers: Sequence[Caller] = ()
     """Innermost first."""

@@ -216,6 +216,17 @@ def exception_args(value: BaseException) -> Tuple[Any, ...]:
     return args
 
 
+def exception_line(value: BaseException, code: Any) -> int:
+    """The line of a function at which an exception left it; 0 if it does not say."""
+    traceback = BaseException.__dict__["__traceback__"].__get__(value)
+    if traceback is None:
+        return 0
+    found = traceback.tb_frame.f_code
+    is_there = (found.co_filename, found.co_name) == (code.co_filename, code.co_name)
+    line: int = traceback.tb_lineno if is_there else 0
+    return line
+
+
 def is_enum(cls: type) -> bool:
     enum = loaded_class("enum", "Enum")
     return enum is not None and issubclass(cls, enum)

@@ -111,6 +111,9 @@ class ShownEntry(msgspec.Struct, kw_only=True, omit_defaults=True):
     ] = UNSET
     raised: Annotated[str | UnsetType, Meta(description="What it raised.")] = UNSET
     yielded: Annotated[str | UnsetType, Meta(description="What it gave.")] = UNSET
+    hit: Annotated[
+        int, Meta(description="Of `run`: which time the line ran, in all calls, for `/why`.")
+    ] = 0
     loop: Annotated[ShownLoop | UnsetType, Meta(description="A loop at this line.")] = UNSET
 
 

@@ -4,11 +4,12 @@ import type { Schemas } from "../api/client";
 import type { Round } from "./loop-rounds";
 import type { Entry, LinePass } from "./traced-pass";
 import { WholeValue } from "./WholeValue";
+import { nameAsked } from "./why-steps";
 
 type Change = Schemas["ShownChange"];
 
-/** Asks where a variable got its value; left out where that cannot be asked. */
-export type AskWhy = (variable: string) => void;
+/** Asks where a variable got its value: what it held after the line ran for the `hit`th time in all calls. */
+export type AskWhy = (variable: string, hit?: number) => void;
 
 interface LineNotesProps {
   passed: LinePass;
@@ -52,8 +53,13 @@ function StepNotes({ step, isHead, isOpen, onWhy }: StepNotesProps) {
         <span className={step.taken ? "taken" : "taken not"}>{step.taken ? "taken" : "not taken"}</span>
       )}
       {step.changes?.map((change, index) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: one statement may change a name twice
-        <ChangeNote key={index} change={change} isOpen={isOpen} onWhy={onWhy} />
+        <ChangeNote
+          // biome-ignore lint/suspicious/noArrayIndexKey: one statement may change a name twice
+          key={index}
+          change={change}
+          isOpen={isOpen}
+          onWhy={() => onWhy(nameAsked(change), step.hit)}
+        />
       ))}
       {step.calls?.map((call, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: a call is its place in the order
@@ -74,7 +80,7 @@ function StepNotes({ step, isHead, isOpen, onWhy }: StepNotesProps) {
 interface ChangeNoteProps {
   change: Change;
   isOpen: boolean;
-  onWhy: AskWhy;
+  onWhy: () => void;
 }
 
 function ChangeNote({ change, isOpen, onWhy }: ChangeNoteProps) {
@@ -94,8 +100,8 @@ function ChangeNote({ change, isOpen, onWhy }: ChangeNoteProps) {
         </code>
       ) : null}
       {change.how === "deleted" ? null : (
-        <button type="button" className="quiet small" onClick={() => onWhy(change.name)}>
-          Why?<span className="unseen"> Where {change.name} got its value</span>
+        <button type="button" className="quiet small" onClick={onWhy}>
+          Why?<span className="unseen"> Where {nameAsked(change)} got its value</span>
         </button>
       )}
       {change.content_id ? <WholeValue name={change.name} cid={change.content_id} /> : null}

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 
 import { useAddressValue, usePathParameter } from "../ui/address";
@@ -7,25 +7,18 @@ import { formatCount } from "../ui/format";
 import { Panel, ProblemMessage } from "../ui/parts";
 import { CallHeader } from "./CallHeader";
 import { useLineKeys, useRoundKeys } from "./call-keys";
-import type { RoundChoice } from "./loop-rounds";
+import { useStatementOpening } from "./place-opening";
 import { readSource } from "./python-source";
 import { Remarks } from "./Remarks";
-import { findCallAt, listFiles, type Place, shortName, writePlace } from "./recorded-places";
+import { listFiles, shortName, writePlace } from "./recorded-places";
 import { useRoundChoice } from "./round-choice";
 import { TracedSource } from "./TracedSource";
-import {
-  EXCEPTION,
-  type Trace,
-  type TraceCall,
-  traceCallQuery,
-  traceQuery,
-  type WhyQuestion,
-} from "./trace-queries";
+import { EXCEPTION, type Trace, type TraceCall, traceCallQuery, traceQuery } from "./trace-queries";
 import "./traces.css";
 import { followPass } from "./traced-pass";
 import { WhyPanel } from "./WhyPanel";
 import { useWhyQuestion } from "./why-question";
-import { findMomentAfter } from "./why-steps";
+import { listShownRounds } from "./why-steps";
 
 /** One call of a recording: its source, what each line did, and where values came from. */
 export function TraceCallPage() {
@@ -52,8 +45,8 @@ function CallView({ call, trace }: { call: TraceCall; trace: Trace }) {
   const [choice, chooseRound] = useRoundChoice();
   const source = useMemo(() => readSource(call.source), [call]);
   const pass = useMemo(() => followPass(call.entries, choice), [call, choice]);
-  const places = usePlaces(call, trace, setLine);
-  const why = useWhyDraft(call, choice, line);
+  const open = useStatementOpening(call.trace_id, call.key);
+  const why = useWhyDraft(call, line);
   useLineKeys(source, pass, line, setLine);
   useRoundKeys(source, pass, line, chooseRound);
   return (
@@ -77,9 +70,9 @@ function CallView({ call, trace }: { call: TraceCall; trace: Trace }) {
         <WhyPanel
           trace={trace}
           draft={why.draft}
-          files={places.files}
-          onPlace={places.open}
-          canShow={places.canShow}
+          files={listFiles(trace.calls ?? [], call)}
+          shown={{ call, rounds: listShownRounds(pass) }}
+          onOpen={open}
         />
         <CallerPanel call={call} />
         <ChildPanel call={call} />
@@ -88,22 +81,18 @@ function CallView({ call, trace }: { call: TraceCall; trace: Trace }) {
   );
 }
 
-/** Asks about a value beside the chosen line; or prepares the question, where nobody can count the time. */
-function useWhyDraft(call: TraceCall, choice: RoundChoice, line: number) {
+/** Asks about a value that the chosen line left, and prepares a question about that line. */
+function useWhyDraft(call: TraceCall, line: number) {
   const [question, askNow] = useWhyQuestion();
-  const [draft, setDraft] = useState<Partial<WhyQuestion>>({});
+  const [draft, setDraft] = useState<{ at?: string }>({});
   const draftedLine = useRef(question ? line : 0); // the form has the question that was asked
   useEffect(() => {
     if (line && line !== draftedLine.current) setDraft({ at: writePlace({ file: call.file, line }) });
     draftedLine.current = line;
   }, [call.file, line]);
-  const ask = (variable: string) => {
-    if (variable === EXCEPTION) return askNow({ variable, at: "", hit: 1 });
-    const after = findMomentAfter(call.entries, choice, line);
-    const at = writePlace({ file: call.file, line: after?.line ?? line });
-    // Of a later call nobody knows here how often the line ran before.
-    if (after && call.index === 1) askNow({ variable, at, hit: after.hit });
-    else setDraft({ variable, at });
+  const ask = (variable: string, hit = 0) => {
+    if (variable === EXCEPTION) return askNow({ variable, at: "", hit: 1, after: false });
+    askNow({ variable, at: writePlace({ file: call.file, line }), hit, after: true });
   };
   return { draft, ask };
 }
@@ -148,27 +137,4 @@ function ChildPanel({ call }: { call: TraceCall }) {
       </ol>
     </Panel>
   );
-}
-
-/** How to get to a place of the recording, and whether it has that place. */
-function usePlaces(call: TraceCall, trace: Trace, setLine: (line: number) => void) {
-  const navigate = useNavigate();
-  const calls = trace.calls ?? [];
-  const canShow = (place: Place) => findCallAt(place, call, calls) !== null;
-  const open = (place: Place) => {
-    const key = findCallAt(place, call, calls);
-    if (key === call.key) setLine(place.line);
-    else if (key !== null)
-      void navigate({
-        to: "/traces/$id/calls/$key" as string,
-        params: { id: call.trace_id, key } as never,
-        search: (({ why, at, hit }: Record<string, string>) =>
-          Object.fromEntries(
-            Object.entries({ why, at, hit, line: String(place.line) }).filter(
-              ([, value]) => value !== undefined,
-            ),
-          )) as never,
-      });
-  };
-  return { canShow, open, files: listFiles(calls, call) };
 }

@@ -7,8 +7,9 @@ import { formatClock, formatCount, formatPlace } from "../ui/format";
 import { EmptyState, Panel, ProblemMessage, Status } from "../ui/parts";
 import { VirtualList } from "../ui/VirtualList";
 import { FindPanel } from "./FindPanel";
+import { useStatementOpening } from "./place-opening";
 import { Remarks } from "./Remarks";
-import { findCallAt, listFiles, type Place, shortName } from "./recorded-places";
+import { listFiles, shortName } from "./recorded-places";
 import { TimedCalls } from "./TimedCalls";
 import { useRecording } from "./trace-opening";
 import { type RecordedCall, type Trace, traceQuery, useTraceDeletion } from "./trace-queries";
@@ -30,19 +31,9 @@ export function TracePage() {
 const NO_DRAFT = {};
 
 function TraceView({ trace }: { trace: Trace }) {
-  const navigate = useNavigate();
+  const open = useStatementOpening(trace.trace_id);
   const calls = trace.calls ?? [];
   const tree = trace.tree ?? [];
-  const canShow = (place: Place) => findCallAt(place, undefined, calls) !== null;
-  const open = (place: Place) => {
-    const key = findCallAt(place, undefined, calls);
-    if (key === null) return;
-    void navigate({
-      to: "/traces/$id/calls/$key" as string,
-      params: { id: trace.trace_id, key } as never,
-      search: ((before: Record<string, string>) => ({ ...before, line: String(place.line) })) as never,
-    });
-  };
   return (
     <>
       <TraceHeader trace={trace} />
@@ -58,13 +49,7 @@ function TraceView({ trace }: { trace: Trace }) {
       </div>
       {trace.recorded === "calls" ? null : (
         <div className="trace-side">
-          <WhyPanel
-            trace={trace}
-            draft={NO_DRAFT}
-            files={listFiles(calls)}
-            onPlace={open}
-            canShow={canShow}
-          />
+          <WhyPanel trace={trace} draft={NO_DRAFT} files={listFiles(calls)} onOpen={open} />
           <FindPanel trace={trace} />
           {trace.recorded === "frame" ? <AnotherCall trace={trace} /> : null}
         </div>

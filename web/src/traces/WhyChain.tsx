@@ -1,71 +1,60 @@
-import type { Schemas } from "../api/client";
 import { formatCount, formatPlace } from "../ui/format";
-import type { Place } from "./recorded-places";
-import type { WhyReport } from "./trace-queries";
+import type { TraceWhy, WhyStatement } from "./trace-queries";
 
-interface Places {
-  onPlace: (place: Place) => void;
-  canShow: (place: Place) => boolean;
-}
+type Open = (statement: WhyStatement) => void;
 
-/** The writes that led to a value, the last one first. A place leads to its line. */
-export function WhyChain({ report, ...places }: { report: WhyReport } & Places) {
-  const { assigned } = report;
-  const value = assigned?.value ?? report.value;
-  const from = (report.from ?? []).map((link) => ({ ...link, file: link.file ?? assigned?.file ?? "" }));
-  // The first link may be the assignment itself, with more facts.
-  const rest = assigned && isSamePlace(from[0], assigned) ? from.slice(1) : from;
-  const first = rest === from ? undefined : from[0];
+/** The writes that led to a value, the last one first. Each leads to the call and the rounds in which it ran. */
+export function WhyChain({ answer, onOpen }: { answer: TraceWhy; onOpen: Open }) {
+  const { variable = "the exception", value, assigned } = answer;
   return (
     <>
       <p className="why-value">
-        <code>
-          {value === undefined ? (report.variable ?? "") : `${report.variable ?? "the exception"} = ${value}`}
-        </code>{" "}
-        {report.hits && report.hits > 1 ? (
+        <code>{value === undefined ? variable : `${variable} = ${value}`}</code>{" "}
+        {answer.hits > 1 ? (
           <span className="soft">
-            time {formatCount(report.hit ?? 1)} of {formatCount(report.hits)}
+            time {formatCount(answer.hit)} of {formatCount(answer.hits)}
           </span>
         ) : null}
       </p>
       <ol className="why-chain" aria-label="What led to it">
         {assigned ? (
-          <li className="why-link">
-            <span className="relation">written here</span>
-            <PlaceButton place={assigned} {...places} />
-            <Times count={first?.times} />
-            <SourceText text={assigned.source ?? first?.source} />
-            <Values values={first?.wrote ?? { [report.variable ?? ""]: assigned.value }} isWritten />
-            <Values values={first?.read} />
-          </li>
+          <WhyLink
+            link={{
+              relation: "written here",
+              ...assigned,
+              wrote: assigned.wrote ?? { [variable]: value ?? "" },
+            }}
+            onOpen={onOpen}
+          />
         ) : null}
-        {rest.map((link, index) => (
+        {answer.from?.map((link, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a link is its place in the chain
-          <WhyLink key={index} link={link} {...places} />
+          <WhyLink key={index} link={link} onOpen={onOpen} />
         ))}
       </ol>
-      <Reasons title="It begins with" reasons={report.origins} />
-      <Reasons title="What is not known" reasons={report.unknown} isWarning />
-      <Reasons title="Remarks" reasons={report.remarks} isWarning />
-      <Reasons title="Left out" reasons={report.omitted} />
+      {answer.left_out ? <p className="soft">{formatCount(answer.left_out)} more matter less.</p> : null}
+      <Reasons title="It begins with" reasons={answer.origins} />
+      <Reasons title="What is not known" reasons={answer.unknown} isWarning />
+      <Reasons title="Remarks" reasons={answer.remarks} isWarning />
     </>
   );
 }
 
-const isSamePlace = (a: Place | undefined, b: Place) => a?.file === b.file && a.line === b.line;
-
-function WhyLink({ link, ...places }: { link: Schemas["WhyLinkShown"] & { file: string } } & Places) {
+function WhyLink({ link, onOpen }: { link: WhyStatement; onOpen: Open }) {
   return (
     <li className="why-link">
       {link.relation ? <span className="relation">{link.relation}</span> : null}
-      <PlaceButton place={link} {...places} />
-      <Times count={link.times} />
-      <SourceText text={link.source} />
+      <PlaceButton link={link} onOpen={onOpen} />
+      {link.times && link.times > 1 ? <span className="soft">{formatCount(link.times)} times</span> : null}
+      <code className="why-source">{link.source.trim()}</code>
       <Values values={link.wrote} isWritten />
       <Values values={link.read} />
     </li>
   );
 }
+
+/** What stands in the place of a variable: what came of a test, of a call. */
+const NO_VARIABLES = new Set(["entered", "returned", "gave", "raised"]);
 
 function Values({
   values,
@@ -77,25 +66,19 @@ function Values({
   const pairs = Object.entries(values ?? {});
   return pairs.map(([name, value]) => (
     <code key={name} className={isWritten ? "note set" : "note read"}>
-      {name} = {value}
+      {NO_VARIABLES.has(name) ? `${name}:` : `${name} =`} {value}
     </code>
   ));
 }
 
-function PlaceButton({ place, onPlace, canShow }: { place: Place } & Places) {
-  if (!canShow(place)) return <span className="mono">{formatPlace(place)}</span>;
+function PlaceButton({ link, onOpen }: { link: WhyStatement; onOpen: Open }) {
+  if (link.call === undefined) return <span className="mono">{formatPlace(link)}</span>;
   return (
-    <button type="button" className="quiet small mono place" onClick={() => onPlace(place)}>
-      {formatPlace(place)}
+    <button type="button" className="quiet small mono place" onClick={() => onOpen(link)}>
+      {formatPlace(link)}
     </button>
   );
 }
-
-const Times = ({ count }: { count: number | undefined }) =>
-  count ? <span className="soft">{formatCount(count)} times</span> : null;
-
-const SourceText = ({ text }: { text: string | undefined }) =>
-  text ? <code className="why-source">{text.trim()}</code> : null;
 
 interface ReasonsProps {
   title: string;

@@ -1,4 +1,4 @@
-import { type FormEvent, useEffect, useRef, useState } from "react";
+import { type FormEvent, useEffect, useState } from "react";
 
 import { expandPlace, shortenPlace } from "./recorded-places";
 import { EXCEPTION, type WhyQuestion } from "./trace-queries";
@@ -6,32 +6,33 @@ import { EXCEPTION, type WhyQuestion } from "./trace-queries";
 interface WhyFormProps {
   /** What was asked last. */
   question: WhyQuestion | null;
-  draft: Partial<WhyQuestion>;
+  draft: { at?: string };
   /** The files of the recording: places in them may be written short. */
   files: readonly string[];
   onAsk: (question: WhyQuestion) => void;
 }
 
-/** A variable, a place, and for which time that place is reached. */
+/** A variable, a line, for which time it runs, and whether the value before or after that is meant. */
 export function WhyForm({ question, draft, files, onAsk }: WhyFormProps) {
   const [fields, setFields] = useState({ variable: "", at: "", hit: "1" });
-  const hitBox = useRef<HTMLInputElement>(null);
-  const asked = question && `${question.variable} ${question.at} ${question.hit}`;
+  const [after, setAfter] = useState(false);
+  const asked = question && Object.values(question).join(" ");
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another question fills the form again
   useEffect(() => {
     if (!question || question.variable === EXCEPTION) return;
     setFields({
       variable: question.variable,
       at: shortenPlace(question.at, files),
-      hit: String(question.hit),
+      hit: question.hit ? String(question.hit) : "", // nobody has counted yet
     });
+    setAfter(question.after);
   }, [asked]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another draft fills the form again
   useEffect(() => {
-    const { variable, at } = draft;
+    const { at } = draft;
     if (at === undefined) return;
-    setFields((before) => ({ variable: variable ?? before.variable, at: shortenPlace(at, files), hit: "1" }));
-    if (variable !== undefined) hitBox.current?.select(); // this is what only the user knows
+    setFields((before) => ({ ...before, at: shortenPlace(at, files), hit: "1" }));
+    setAfter(false);
   }, [draft]);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -39,6 +40,7 @@ export function WhyForm({ question, draft, files, onAsk }: WhyFormProps) {
       variable: fields.variable.trim(),
       at: expandPlace(fields.at, files),
       hit: Number(fields.hit) || 1,
+      after,
     });
   };
   const field = (name: keyof typeof fields) => ({
@@ -51,21 +53,27 @@ export function WhyForm({ question, draft, files, onAsk }: WhyFormProps) {
   });
   return (
     <form className="why-form" onSubmit={submit}>
-      <label className="why-variable">
+      <label>
         Variable
         <input placeholder="total, order.total or rows[2]" {...field("variable")} />
       </label>
+      <label className="why-moment">
+        Its value
+        <select value={String(after)} onChange={(event) => setAfter(event.target.value === "true")}>
+          <option value="false">before the line</option>
+          <option value="true">after the line</option>
+        </select>
+      </label>
       <label>
-        Before this line runs
+        Line
         <input placeholder="orders.py:12" {...field("at")} />
       </label>
       <label>
         Time
         <input
-          ref={hitBox}
           inputMode="numeric"
           pattern="-?[0-9]+"
-          title="For which time the line runs; -1 is the last time"
+          title="For which time the line runs, in all calls; -1 is the last time"
           {...field("hit")}
         />
       </label>

@@ -1,26 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 
 import { Panel, ProblemMessage } from "../ui/parts";
-import type { Place } from "./recorded-places";
-import { useWhyAgain, type WhyQuestion, whyQuery } from "./trace-queries";
+import { type WhyQuestion, type WhyStatement, whyQuery } from "./trace-queries";
 import { WhyChain } from "./WhyChain";
 import { WhyForm } from "./WhyForm";
+import { type ShownCall, useAnswerOfAnotherRun } from "./why-again";
 import { useWhyQuestion, writeWhy } from "./why-question";
 
 interface WhyPanelProps {
   trace: { trace_id: string; recorded: string; target: string };
-  /** A question to complete: what is not known yet is left out. */
-  draft: Partial<WhyQuestion>;
+  /** What the form begins with. */
+  draft: { at?: string };
   files: readonly string[];
-  onPlace: (place: Place) => void;
-  /** Whether there is something to see at a place. */
-  canShow: (place: Place) => boolean;
+  shown?: ShownCall;
+  onOpen: (statement: WhyStatement) => void;
 }
 
 /** Asks where a value came from, and shows the writes that led to it. */
-export function WhyPanel({ trace, draft, files, onPlace, canShow }: WhyPanelProps) {
+export function WhyPanel({ trace, draft, files, shown, onOpen }: WhyPanelProps) {
   const [question, ask] = useWhyQuestion();
   const isWhole = trace.recorded === "run";
   const answer = useAnswerInSight(question);
@@ -30,9 +28,9 @@ export function WhyPanel({ trace, draft, files, onPlace, canShow }: WhyPanelProp
       {question ? (
         <div className="why-answer" aria-live="polite" ref={answer}>
           {isWhole ? (
-            <RecordedAnswer trace={trace.trace_id} question={question} onPlace={onPlace} canShow={canShow} />
+            <RecordedAnswer trace={trace.trace_id} question={question} onOpen={onOpen} />
           ) : (
-            <AnotherRun trace={trace.trace_id} question={question} />
+            <AnotherRun trace={trace.trace_id} question={question} shown={shown} />
           )}
         </div>
       ) : null}
@@ -56,29 +54,25 @@ function useAnswerInSight(question: WhyQuestion | null) {
 interface RecordedAnswerProps {
   trace: string;
   question: WhyQuestion;
-  onPlace: (place: Place) => void;
-  canShow: (place: Place) => boolean;
+  onOpen: (statement: WhyStatement) => void;
 }
 
-function RecordedAnswer({ trace, question, onPlace, canShow }: RecordedAnswerProps) {
+function RecordedAnswer({ trace, question, onOpen }: RecordedAnswerProps) {
   const { data, error } = useQuery(whyQuery(trace, question));
   if (error) return <ProblemMessage problem={error} />;
   if (!data) return <p className="soft">Looking…</p>;
-  return <WhyChain report={data} onPlace={onPlace} canShow={canShow} />;
+  return <WhyChain answer={data} onOpen={onOpen} />;
+}
+
+interface AnotherRunProps {
+  trace: string;
+  question: WhyQuestion;
+  shown: ShownCall | undefined;
 }
 
 /** Offers to record all of a run. This is not done unasked, because what the program does is done again. */
-function AnotherRun({ trace, question }: { trace: string; question: WhyQuestion }) {
-  const navigate = useNavigate();
-  const again = useWhyAgain(
-    trace,
-    (report) =>
-      void navigate({
-        to: "/traces/$id",
-        params: { id: report.trace_id } as never,
-        search: writeWhy(question) as never,
-      }),
-  );
+function AnotherRun({ trace, question, shown }: AnotherRunProps) {
+  const again = useAnswerOfAnotherRun(trace, shown);
   return (
     <>
       <p>

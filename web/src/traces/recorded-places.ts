@@ -4,33 +4,6 @@ import type { RecordedCall, TraceCall } from "./trace-queries";
 export interface Place {
   file: string;
   line: number;
-  function?: string | undefined;
-}
-
-const hasLine = (call: TraceCall, { file, line }: Place) =>
-  call.file === file && call.source[line] !== undefined;
-
-/** Whether a function is meant by a name that may lack its module. */
-const isNamed = (call: RecordedCall, name: string) =>
-  call.function === name || call.function.endsWith(`.${name}`);
-
-/**
- * The call in which a place can be looked at: the one that is shown, else one around or within it, else the
- * first one of that function. Null if the recording has none.
- */
-export function findCallAt(
-  place: Place,
-  shown: TraceCall | undefined,
-  calls: readonly RecordedCall[],
-): string | null {
-  if (shown && hasLine(shown, place)) return shown.key;
-  const isThere = (call: RecordedCall) =>
-    call.file === place.file && (place.function ? isNamed(call, place.function) : call.line <= place.line);
-  const near =
-    shown?.children?.find(isThere) ?? calls.find((call) => call.key === shown?.parent && isThere(call));
-  // Without the name of the function, the one that begins last before the line.
-  const found = near ?? calls.filter(isThere).sort((a, b) => b.line - a.line)[0];
-  return found?.key ?? null;
 }
 
 /** The files that a recording has calls of. */

@@ -6,7 +6,8 @@ export type Trace = Schemas["Trace"];
 export type TraceSummary = Schemas["TraceSummary"];
 export type TraceCall = Schemas["TraceCall"];
 export type RecordedCall = Schemas["RecordedCall"];
-export type WhyReport = Schemas["WhyReport"];
+export type TraceWhy = Schemas["TraceWhy"];
+export type WhyStatement = Schemas["WhyStatement"];
 export type TraceReport = Schemas["TraceReport"];
 
 /** All recordings. The key makes them stale when a session changes, because a run leaves one. */
@@ -32,42 +33,45 @@ export const traceCallQuery = (trace_id: string, key: string) =>
 export interface WhyQuestion {
   variable: string;
   at: string;
+  /** Counted over all calls. 0: the time that is looked at, where nobody has counted. */
   hit: number;
+  /** The value after the line ran is meant. */
+  after: boolean;
 }
 
 /** Stands for a variable in a question about the exception that ended the run. No variable is called so. */
 export const EXCEPTION = "raise";
 
-const writeQuestion = ({ variable, at, hit }: WhyQuestion): Partial<Schemas["DebugWhy"]> =>
-  variable === EXCEPTION ? {} : { variable, at, hit };
-
-const postWhy = (body: Partial<Schemas["DebugWhy"]>) =>
-  bodyOf(
-    api.POST("/tools/debug_why", {
-      params: { query: { client: "page" } },
-      body: { ...body, budget_tokens: WHY_BUDGET } as Schemas["DebugWhy"],
-    }),
-  );
-
 /** The answer from a recording. Nothing is run for it. */
-export const whyQuery = (trace: string, question: WhyQuestion) =>
+export const whyQuery = (trace_id: string, question: WhyQuestion) =>
   queryOptions({
-    queryKey: ["trace", trace, "why", question],
-    queryFn: () => postWhy({ trace, ...writeQuestion(question) }),
+    queryKey: ["trace", trace_id, "why", question],
+    queryFn: () =>
+      bodyOf(
+        api.GET("/api/traces/{trace_id}/why", {
+          params: { path: { trace_id }, query: question.variable === EXCEPTION ? {} : question },
+        }),
+      ),
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** Run the program again, record all of its own code, and ask then. */
-export function useWhyAgain(trace: string, onDone: (report: WhyReport) => void) {
+/** Run the program again, and record all of its own code. */
+export function useWhyAgain(trace: string, onDone: (id: string, question: WhyQuestion) => Promise<void>) {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (question: WhyQuestion) => postWhy({ trace, again: true, ...writeQuestion(question) }),
-    onSuccess: onDone,
+    mutationFn: ({ variable, at, hit }: WhyQuestion) => {
+      const asked = variable === EXCEPTION ? {} : { variable, at, hit: hit || 1 };
+      return bodyOf(
+        api.POST("/tools/debug_why", {
+          params: { query: { client: "page" } },
+          body: { trace, again: true, ...asked } as Schemas["DebugWhy"],
+        }),
+      );
+    },
+    onSuccess: ({ trace_id }, question) => onDone(trace_id, question),
     onSettled: () => client.invalidateQueries({ queryKey: tracesQuery.queryKey }),
   });
 }
-
-const WHY_BUDGET = 8_000;
 
 /** Where a recording has a value, in words. */
 export const findQuery = (trace: string, find: string) =>

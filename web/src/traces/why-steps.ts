@@ -1,52 +1,37 @@
+import type { Schemas } from "../api/client";
 import type { RoundChoice } from "./loop-rounds";
-import { pickRound } from "./loop-rounds";
-import { chooseFirst, type Entry } from "./traced-pass";
+import type { Entry, Pass } from "./traced-pass";
 
-/** A statement in the order in which all of them ran. */
-interface OrderedStep {
-  line: number;
-  /** Whether it is in the rounds that are looked at. */
-  isShown: boolean;
+/** The rounds that are looked at, of every loop that is in sight. */
+export const listShownRounds = (pass: Pass): RoundChoice =>
+  new Map(
+    [...pass.lines.values()]
+      .flatMap(({ loops }) => loops)
+      .flatMap(({ line, round }) => (round ? [[line, round.number] as const] : [])),
+  );
+
+/** What one asks for beside a change: `order.total`, if that is what it says. */
+export function nameAsked({ name, text }: Schemas["ShownChange"]): string {
+  const said = /^[\w.]+(?= = |: )/.exec(text)?.[0] ?? "";
+  return said.startsWith(`${name}.`) ? said : name;
 }
 
-/** Everything that ran, in order; null stands where something was not kept. */
-function* listSteps(entries: Entry[], choice: RoundChoice, isShown: boolean): Generator<OrderedStep | null> {
-  for (const { line, loop } of entries) {
-    if (!loop) {
-      yield { line, isShown };
+/** The execution of a line that changed a variable in these very rounds; nothing if it was not kept. */
+export function findStep(
+  entries: Entry[],
+  rounds: RoundChoice,
+  line: number,
+  variable: string,
+): Entry | undefined {
+  for (const entry of entries) {
+    if (!entry.loop) {
+      if (entry.line === line && entry.changes?.some((change) => nameAsked(change) === variable))
+        return entry;
       continue;
     }
-    const shown = pickRound(loop, choice.get(line) ?? chooseFirst(loop));
-    let expected = 1;
-    for (const round of loop.rounds ?? []) {
-      if (round.number !== expected || !round.entries?.length) yield null;
-      expected = round.number + 1;
-      yield* listSteps(round.entries ?? [], choice, isShown && round === shown);
-    }
-    if (expected !== loop.iterations + 1) yield null;
+    const round = entry.loop.rounds?.find(({ number }) => number === rounds.get(entry.line));
+    const found = findStep(round?.entries ?? [], rounds, line, variable);
+    if (found) return found;
   }
-}
-
-/** A line, and for which time it runs. */
-export interface Moment {
-  line: number;
-  hit: number;
-}
-
-/**
- * The moment just after a line ran in the shown rounds: when the statement that ran next was about to run. Null
- * if the line was the last one, or if what ran before was not kept whole, so that nobody can count it.
- */
-export function findMomentAfter(entries: Entry[], choice: RoundChoice, line: number): Moment | null {
-  const hits = new Map<number, number>();
-  let after: Moment | null = null;
-  let wasThere = false;
-  for (const step of listSteps(entries, choice, true)) {
-    if (step === null) return after; // what was found before it was counted right
-    const hit = (hits.get(step.line) ?? 0) + 1;
-    hits.set(step.line, hit);
-    if (wasThere) after = { line: step.line, hit };
-    wasThere = step.isShown && step.line === line;
-  }
-  return wasThere ? null : after;
+  return undefined;
 }

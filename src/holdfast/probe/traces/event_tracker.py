@@ -260,6 +260,14 @@ class EventTracker:
         event.writes = resolver.find_writes(statement.writes, statement.maybe, names, info)
         if statement.calls:
             event.marks = self._foreign.take_marks(statement.calls, names)
+        self._write_texts(event.time)
+
+    def _write_texts(self, time: int) -> None:
+        texts = self._resolver.texts
+        if texts:
+            for text in texts:
+                self._write(["t", time, *text])
+            texts.clear()
 
     def _settle(
         self,
@@ -288,7 +296,9 @@ class EventTracker:
         if event.returned:
             self._find_attributes(event)
         number = self._number_statement(statement, info.plan)
-        self._write(describe_event(event, self._tick(), info.number, number, writes))
+        done = self._tick()
+        self._write(describe_event(event, done, info.number, number, writes))
+        self._write_texts(done)
 
     def _note_functions(self, info: FrameInfo, statement: Statement, names: FrameNames) -> None:
         """Functions and classes that a statement has defined."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Callable, Dict, List, Optional
 
+from .. import introspection
 from .code_plan import CodePlan, Loop, Statement
 from .loop_rows import LoopRows
 from .trace_log import encode, quote
@@ -193,6 +194,7 @@ class FrameRecorder:
             line["cid"] = cid
         if outcome == "raised":
             line["type"] = text.partition("(")[0]
+            line["line"] = introspection.exception_line(value, self.plan.code)
         if self.state.large:
             line["large"] = list(self.state.large)
         self.write(encode(line))

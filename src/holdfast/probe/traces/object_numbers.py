@@ -34,7 +34,7 @@ _make_ref = weakref.ref
 class ObjectEntry:
     """One object that has a number."""
 
-    __slots__ = ("changed", "kept", "kind", "number", "ref", "seen")
+    __slots__ = ("changed", "is_flat", "kept", "kind", "number", "ref", "seen", "text")
 
     def __init__(self, number: int, kind: Any) -> None:
         self.number = number
@@ -42,8 +42,16 @@ class ObjectEntry:
         self.ref: Any = None
         self.kept: Any = None
         self.seen = 0
+        self.text = ""
+        """What it held when that was last written down."""
+        self.is_flat = False
+        """Whether that shows no other object: then only its own changes can make it untrue."""
         self.changed = 0
         """When a statement of the program's own code was last seen to change it."""
+
+    def note_text(self, text: str) -> None:
+        self.text = text
+        self.is_flat = sum(map(text.count, "[{(<")) <= 1
 
     def find(self) -> Any:
         """The object, or None if it is gone or nothing guards it."""

@@ -36,6 +36,8 @@ class PlaceResolver:
         self._numbers = numbers
         self._is_own = is_own
         self._namespaces: Dict[int, int] = {}
+        self.texts: List[List[Any]] = []
+        """Objects that hold something else than was last written down, with their texts."""
 
     def find_namespace(self, names: Any) -> int:
         """The number of a module's variables."""
@@ -80,10 +82,18 @@ class PlaceResolver:
             return self._find_item(base, fact.key(names))
         if id(type(base)) in traced_values.FIXED:
             return 0
-        number = self._numbers.find(base).number
+        entry = self._numbers.find(base)
         if kind == "turn" and type(base) is list:
-            return "i%d[%d]" % (number, turn)
-        return "c%d" % number
+            return "i%d[%d]" % (entry.number, turn)
+        if not entry.is_flat:
+            self._note_text(entry, base)
+        return "c%d" % entry.number
+
+    def _note_text(self, entry: ObjectEntry, value: Any) -> None:
+        text = _show(value)
+        if text != entry.text:
+            entry.note_text(text)
+            self.texts.append([entry.number, text])
 
     def _find_attribute(self, base: Any, name: str) -> Any:
         if type(base) is types.ModuleType:
@@ -214,19 +224,22 @@ class PlaceResolver:
             is_deleted = value is UNKNOWN and write.fact is not None and write.fact.is_deletion
             text = None if is_deleted else "?" if value is UNKNOWN else _show(value)
             number = 0 if value is UNKNOWN else self.number_value(value, is_new)
+            if number:
+                self._numbers.find(value).note_text(text or "")
             lines.append([write.place, text, write.label, number])
-            self._note_change(write.entry)
+            if write.entry is not None:
+                write.entry.changed = self._numbers.clock
+                holder = write.entry.find()
+                if holder is not None:
+                    self._note_text(write.entry, holder)
         return lines
-
-    def _note_change(self, entry: Optional[ObjectEntry]) -> None:
-        if entry is not None:
-            entry.changed = self._numbers.clock
 
     def _describe_change(self, write: PendingWrite, value: Any) -> List[List[Any]]:
         entry = write.entry
         assert entry is not None
-        self._note_change(entry)
+        entry.changed = self._numbers.clock
         text = "?" if value is UNKNOWN else _show(value)
+        entry.note_text(text)
         number = entry.number
         lines: List[List[Any]] = [["c%d" % number, text, write.label, number]]
         if write.kind == "shake":

@@ -10,6 +10,7 @@ lists are one each for what happens, and the oldest go when the recording is ful
   has run. `reads` and `bases` are in the order of the statement's, 0 for one that was not found;
   further ones follow. A write is `[place, text, label, object]`; label is a number among the
   statement's writes, or a text; the text of a deleted place is null.
+- `["t", time, object, text]` what an object held then, if it is not what was last written.
 - `["y", frame, time, done, text, object]` a generator gives a value, in the event of that time.
 - `["x", frame, code, time, done, outcome, text, object]` a frame ends: `returned` or `raised`.
 

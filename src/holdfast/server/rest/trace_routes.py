@@ -12,6 +12,7 @@ from holdfast.wire.trace_answers import (
     TraceList,
     TraceQuery,
 )
+from holdfast.wire.trace_why import TraceWhy, WhyQuery
 
 routes = RouteList("/api")
 
@@ -34,6 +35,13 @@ async def get_trace_call(
 ) -> TraceCall:
     """One call of a recording from its arguments to its end, with every round of its loops."""
     return await debugger.traces.show_call(trace_id, key, show_secrets=query.show_secrets)
+
+
+@routes.get("/traces/{trace_id}/why")
+async def explain_value(debugger: Debugger, query: WhyQuery, trace_id: str) -> TraceWhy:
+    """Where a value came from; each statement with its call and the rounds of the loops around it.
+    `debug_why` answers the same in fewer words."""
+    return await debugger.traces.explain(trace_id, query)
 
 
 @routes.delete("/traces/{trace_id}")

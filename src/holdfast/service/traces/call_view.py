@@ -149,6 +149,7 @@ def _build_step(step: Step, values: ShownValues) -> ShownEntry:
         taken=none_to_unset(step.taken),
         raised=UNSET if step.raised is None else values.show_words(step.raised),
         yielded=UNSET if step.yielded is None else values.show_words(step.yielded),
+        hit=step.hit,
     )
 
 

@@ -18,9 +18,11 @@ from holdfast.recording.trace_files import RecordedRun, TraceDirectory, traces_d
 from holdfast.service.captures import Captures
 from holdfast.service.traces.call_view import build_call, describe_recording, summarize
 from holdfast.service.traces.recordings import Recording, read_recording
+from holdfast.service.traces.why_view import build_why
 from holdfast.store import Store
 from holdfast.wire.pickle_viewer import build_preview
 from holdfast.wire.trace_answers import Trace, TraceCall, TraceList
+from holdfast.wire.trace_why import TraceWhy, WhyQuery
 
 _MAX_CACHED = 4
 _CONTENT = b'{"content"'
@@ -119,6 +121,11 @@ class Traces:
                 f"trace {recording.id} has no call {key}",
                 hint=f"GET /api/traces/{recording.id} lists its calls.",
             ) from None
+
+    async def explain(self, text: str, query: WhyQuery) -> TraceWhy:
+        """Where a value came from."""
+        recording = await self.open(text)
+        return await asyncio.to_thread(build_why, recording, query)
 
     # -- deleting ---------------------------------------------------------------------------
 

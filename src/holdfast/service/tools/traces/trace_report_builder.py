@@ -84,7 +84,7 @@ class TraceReportBuilder:
         return TraceException(
             type=name,
             message=self._values.show_words(_read_message(name, text)),
-            line=_find_last_line(frame.items),
+            line=_find_last_line(frame.items) or frame.exception_line or UNSET,
         )
 
     @staticmethod

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 import asyncio
-from collections.abc import Mapping
+import os
 from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
 from holdfast import errors
-from holdfast.core import why_slice
 from holdfast.core.breakpoint_places import is_line, parse_place
 from holdfast.model.launch import TraceOrder
 from holdfast.model.run_recording import WhyChain, WhyLink
@@ -18,19 +16,16 @@ from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.tools.programs.breakpoint_resolver import resolve_file
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.service.tools.traces.recorded_run import build_run, record_run, repeat_run
+from holdfast.service.traces import why_facts
 from holdfast.service.traces.recordings import WholeRunRecording
 from holdfast.service.traces.shown_values import ShownValues
+from holdfast.wire.described import none_to_unset
 from holdfast.wire.plain_text import clean_line
 from holdfast.wire.tool_requests import DebugWhy
 from holdfast.wire.why_reports import WhyAssigned, WhyLinkShown, WhyReport
 
 if TYPE_CHECKING:
     from holdfast.service.debugger import Debugger
-
-MAX_LINES = 30
-_QUIET_RELATIONS = ("value", "argument", "returned", "raised", "test", "which object")
-_EMPTY = frozenset(("{}", "[]", "set()", "defaultdict({})", "deque([])"))
-_ENTRY = "if __name__ =="
 
 
 async def explain(debugger: Debugger, client: ToolClient, request: DebugWhy) -> WhyReport:
@@ -49,14 +44,27 @@ async def explain(debugger: Debugger, client: ToolClient, request: DebugWhy) -> 
         traced = await record_run(debugger, client, build_run(request, target), order)
         session = traced.session
         recording = await debugger.traces.open(traced.trace_id)
-    if not isinstance(recording, WholeRunRecording):
-        raise errors.NotRecorded(
-            f"trace {recording.id} follows one function only, and not what fed it",
-            hint="`again: true` runs the program once more to record all, and repeats its side "
-            "effects.",
-        )
-    chain = await asyncio.to_thread(_explain, recording, request, place)
-    return _build_report(client, request, recording, session, chain)
+    whole = why_facts.check_whole(recording)
+    try:
+        asked = (request.variable, place, request.hit)
+        chain = await asyncio.to_thread(why_facts.explain, whole, *asked)
+    except errors.NotRecorded as problem:
+        if session is None or place is None or target is None:
+            raise
+        raise _add_program_hint(problem, client, target, place[0]) from None
+    return _build_report(client, request, whole, session, chain)
+
+
+def _add_program_hint(
+    problem: errors.NotRecorded, client: ToolClient, target: str, file: str
+) -> errors.NotRecorded:
+    """A module of a package does little when it is run as a script."""
+    if not os.path.isabs(target):
+        target = client.find_path(target)
+    if target == file:
+        hint = f"{problem.hint} {os.path.basename(file)} was run as a script: if another program "
+        problem.hint = hint.lstrip() + "uses it, give that one as the target."
+    return problem
 
 
 def _find_place(client: ToolClient, request: DebugWhy) -> tuple[str, int] | None:
@@ -65,26 +73,14 @@ def _find_place(client: ToolClient, request: DebugWhy) -> tuple[str, int] | None
             raise errors.InvalidInput("say where: `at` is a `file:line`", field="at")
         return None
     if not is_line(request.at):
-        raise errors.InvalidInput(f"{request.at} is no `file:line`", field="at")
+        raise errors.InvalidInput(
+            f"{request.at} is no `file:line`", hint="As in shop.py:12.", field="at"
+        )
     place = parse_place(request.at)
     assert place.file is not None
     assert place.line is not None
     cwd = client.find_path(request.cwd) if request.cwd else None
     return resolve_file(client, place.file, cwd), place.line
-
-
-def _explain(
-    recording: WholeRunRecording, request: DebugWhy, place: tuple[str, int] | None
-) -> WhyChain:
-    try:
-        if request.variable is None or place is None:
-            return why_slice.explain_exception(recording.events, max_lines=MAX_LINES)
-        file, line = place
-        return why_slice.explain_value(
-            recording.events, file, line, request.variable, request.hit, max_lines=MAX_LINES
-        )
-    except why_slice.NotExplained as problem:
-        raise errors.NotRecorded(str(problem), hint=problem.hint) from None
 
 
 # -- the answer ------------------------------------------------------------------------------------
@@ -115,8 +111,8 @@ def _build_report(
         report.value = values.show(chain.name or "", chain.value)
     if chain.hits > 1:
         report.hit, report.hits = chain.hit, chain.hits
-    inputs = [origin for origin in chain.origins if not origin.startswith("a constant")]
-    report.origins = [values.show_words(origin) for origin in inputs] or UNSET
+    origins = why_facts.list_origins(chain)
+    report.origins = [values.show_words(origin) for origin in origins] or UNSET
     report.unknown = [values.show_words(reason) for reason in chain.unknown] or UNSET
     report.remarks = list(recording.remarks) or UNSET
     return report
@@ -137,52 +133,20 @@ def _build_links(client: ToolClient, values: ShownValues, chain: WhyChain) -> li
     first = chain.assigned or next(iter(chain.links), None)
     return [
         _build_link(client, values, link, "" if first is None else first.file)
-        for link in chain.links
-        if not _says_nothing(link)
+        for link in why_facts.list_links(chain)
     ]
-
-
-def _says_nothing(link: WhyLink) -> bool:
-    """Who called is told by the arguments; that a container was empty at first says little."""
-    if link.relation == "which object":
-        return _EMPTY.issuperset(link.wrote.values())
-    return link.relation == "called by" or link.source.startswith(_ENTRY)
 
 
 def _build_link(
     client: ToolClient, values: ShownValues, link: WhyLink, usual_file: str
 ) -> WhyLinkShown:
     file = UNSET if link.file == usual_file else clean_line(client.show_path(link.file))
-    given = {name: text for name, text in link.wrote.items() if "(" not in name}
-    wrote = given or dict(link.wrote)  # arguments are told by what the statement read
     return WhyLinkShown(
         line=link.line,
         source=values.show_words(link.source),
         file=file,
-        wrote=values.show_all(_leave_out_obvious(wrote, link.source)) or UNSET,
+        wrote=values.show_all(why_facts.list_written(link)) or UNSET,
         read=values.show_all(link.read) or UNSET,
-        relation=UNSET if link.relation in _QUIET_RELATIONS else link.relation,
+        relation=none_to_unset(why_facts.find_relation(link)),
         times=link.times if link.times > 1 else UNSET,
     )
-
-
-def _leave_out_obvious(wrote: Mapping[str, str], source: str) -> dict[str, str]:
-    """What the statement itself does not say already, as `x = 3` does."""
-    name = _find_constant(source)
-    return {each: text for each, text in wrote.items() if each != name}
-
-
-def _find_constant(source: str) -> str | None:
-    """The variable that a statement gives a literal value."""
-    try:
-        (statement,) = ast.parse(source).body
-        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
-            target, value = statement.targets[0], statement.value
-        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-            target, value = statement.target, statement.value
-        else:
-            return None
-        ast.literal_eval(value)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
-        return None
-    return ast.unparse(target)
