@@ -342,6 +342,17 @@ def test_recordings_are_listed_shown_and_deleted_over_http(user: ToolUser) -> No
     user.server.get(f"/api/traces/{trace}", expect=404)
 
 
+def test_a_call_that_waits_says_where(user: ToolUser, tmp_path: Path) -> None:
+    (tmp_path / "ask.py").write_text(
+        "def ask():\n    name = input()\n    count = int(input())\n    return name * count\nask()\n"
+    )
+    report = user.call("debug_trace", target="ask.py", function="ask")
+    assert (report["status"], report["now"]) == ("waiting_for_input", 2)
+    user.call("debug_continue", session_id=report["session_id"], input="a")
+    report = user.call("debug_trace", trace=report["trace_id"])
+    assert (report["steps"], report["now"]) == ([{"line": 2, "changed": {"name": "'a'"}}], 3)
+
+
 # -- why -------------------------------------------------------------------------------------------
 
 

@@ -134,6 +134,7 @@ def _read_code(line: dict[str, Any]) -> TracedCode:
         function=line["function"],
         file=line["file"],
         first_line=line["first_line"],
+        begins=line.get("begins", 0),
         source={int(number): text for number, text in line.get("source", {}).items()},
         tests={int(number): (b[0], b[1]) for number, b in line.get("tests", {}).items()},
         leaders=frozenset(line.get("leaders", ())),
@@ -224,11 +225,18 @@ class _FrameBuilder:
             result=TracedValue(end["result"], end.get("cid")) if "result" in end else None,
             exception_type=end.get("type"),
             exception_line=end.get("line", 0),
+            now=self._find_now() if outcome == "running" else 0,
             thread=facts.get("thread", ""),
             callers=[_read_caller(caller) for caller in facts.get("callers", ())],
             remarks=_list_frame_remarks(end),
             is_picked=self.is_picked,
         )
+
+    def _find_now(self) -> int:
+        """The statement under way: each step names the line that came after it."""
+        if any(isinstance(item, CollectedLoop) and item.chunks for item in self._root.items):
+            return 0  # rows of rounds name none
+        return self._last.next_line if self._last is not None else self._code.begins
 
 
 def _read_change(change: Sequence[Any]) -> Change:

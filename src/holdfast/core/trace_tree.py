@@ -28,6 +28,8 @@ class TracedCode:
     function: str = ""
     file: str = ""
     first_line: int = 0
+    begins: int = 0
+    """The line of its first statement."""
     source: dict[int, str] = field(default_factory=dict)
     tests: dict[int, tuple[int, int]] = field(default_factory=dict)
     leaders: frozenset[int] = frozenset()

@@ -141,6 +141,8 @@ class FrameTrace:
     result: TracedValue | None = None
     """What it returned, or the exception that it raised."""
     exception_type: str | None = None
+    now: int = 0
+    """Of a call that had not ended: the line that it was at, if that is known."""
     exception_line: int = 0
     """Where the exception was raised in the function; 0 if only its statements tell."""
     thread: str = ""

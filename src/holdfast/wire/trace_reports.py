@@ -117,6 +117,9 @@ class TraceReport(ToolAnswer, kw_only=True, omit_defaults=True):
         default=UNSET, name="return"
     )
     exception: Annotated[TraceException | UnsetType, Meta(description="What it raised.")] = UNSET
+    now: Annotated[
+        int | UnsetType, Meta(description="The line that it is at, if it has not ended.")
+    ] = UNSET
     recorded: Annotated[
         list[str] | UnsetType,
         Meta(description="Calls in this recording that `call` or `go` can show."),

@@ -63,6 +63,9 @@ def _render_end(report: TraceReport) -> Iterator[str]:
         where = f" at line {error.line}" if error.line is not UNSET else ""
         said = f": {error.message}" if error.message else ""
         yield f"raised {error.type}{said}{where}"
+    if report.now is not UNSET:
+        text = (report.source or {}).get(str(report.now), "")
+        yield f"{report.now} {text}  # has not ended"
 
 
 # -- statements and loops --------------------------------------------------------------------------

@@ -136,6 +136,13 @@ class CodePlan:
         self.global_writes = _unique(written)
 
     @property
+    def first_statement(self) -> int:
+        """The line at which its body begins."""
+        first: int = self.code.co_firstlineno  # also the line of an instruction, from 3.11 on
+        lines = {statement.line for statement in self.statements.values()} - {first}
+        return min(lines, default=first)
+
+    @property
     def own_source(self) -> Dict[str, str]:
         """The lines of the function, by number."""
         last = max(self.first_lines.keys() | self.statements.keys(), default=0)

@@ -94,6 +94,7 @@ class Invocations:
                     "function": chosen.name,
                     "file": chosen.file,
                     "first_line": chosen.code.co_firstlineno,
+                    "begins": plan.first_statement,
                     "source": plan.own_source,
                     "tests": {str(line): list(lines) for line, lines in plan.tests.items()},
                     "loops": [[loop.line, loop.boundary, loop.last] for loop in plan.loops],

@@ -60,6 +60,10 @@ class TraceReportBuilder:
             report.result = self._values.show("", frame.result.text)
         elif frame.outcome == "raised":
             report.exception = self._build_exception(frame)
+        if frame.now:
+            report.now = frame.now
+            text = clean_line(frame.source.get(frame.now, "").strip())
+            report.source.setdefault(str(frame.now), text)
 
     def _list_callers(self, frame: FrameTrace) -> list[str]:
         lines = []
