@@ -202,6 +202,8 @@ class ChainBuilder:
         """Other values that the statement left, where they are few and short."""
         others: dict[str, dict[str, None]] = {name: {} for name in wrote if name != "entered"}
         for event in events[1:]:
+            if not others:
+                break
             for name, text in self._list_written(event):
                 if name in others and text != wrote[name]:
                     others[name][text] = None
@@ -225,8 +227,8 @@ class ChainBuilder:
             values = read.get(id(event), {})
             names = [label for label in values if label in differing]
             if names:
-                values_said = ", ".join(f"{name}={_cut(values[name], _MAX_TEXT)}" for name in names)
-                said[f"; {'yes' if event.branch else 'no'} with {values_said}"] = None
+                texts = [f"{name}={_cut(values[name], _MAX_TEXT)}" for name in names]
+                said[f"; {'yes' if event.branch else 'no'} with {', '.join(texts)}"] = None
         return "".join(said)
 
     def _list_written(self, event: RunEvent) -> Iterator[tuple[str, str]]:
