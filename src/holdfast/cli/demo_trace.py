@@ -103,7 +103,7 @@ def _conclude(lines: list[str], payment: int, why: Mapping[str, Any]) -> TracedF
         line=test["line"],
         code=lines[test["line"] - 1].strip(),
         facts=[
-            f"payment {payment} is converted with rate {why['value']},",
+            f"payment {payment} is converted with rate {assigned['value']},",
             f"which line {assigned['line']} has set for an earlier payment:",
             f"`{test['source'].rstrip(':')}` was not so, and the rate of before was kept",
         ],
