@@ -281,3 +281,10 @@ def test_the_span_of_a_variable_is_told_if_it_went_beyond_its_ends() -> None:
     assert loop_rounds.find_span(loop, "b") is None
     assert loop_rounds.find_span(loop, "c") is None
     assert loop_rounds.find_span(loop, "missing") is None
+
+
+def test_a_call_that_has_not_ended_is_at_the_line_after_its_last_step() -> None:
+    assert build(step(7, 8), {"end": 1, "outcome": "returned", "result": "1"}).now == 0
+    assert build(step(7, 8)).now == 8
+    assert build(step(7, 8), rows(1, {"i": [1]}, [[0, 1]], [[3]])).now == 0
+    assert build(rows(1, {"i": [1]}, [[0, 1]], [[3]]), step(5, 6)).now == 6

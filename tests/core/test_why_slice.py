@@ -178,6 +178,50 @@ def test_the_value_of_an_object_is_what_it_holds_at_that_moment(
     assert list_lines(chain)[:2] == [11, 10]
 
 
+def test_the_value_of_an_object_with_slots_is_true(tmp_path: Path, python: str) -> None:
+    text = (
+        "class Account:\n    __slots__ = ('total',)\n"
+        "    def __init__(self):\n        self.total = 0\n"
+        "    def add(self, n):\n        self.total += n\n"
+        "account = Account()\naccount.add(2)\naccount.total = 50\nsame = account\nprint(same)\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    assert explain_value(run, "program.py", 10, "account").value == "Account(total=50)"
+
+
+def test_code_that_is_not_recorded_changes_what_is_read(tmp_path: Path, python: str) -> None:
+    text = "rows = [3]\nexec('rows.append(4)')\nmore = rows + []\nprint(more)\n"
+    run = record_text(text, tmp_path, python).read()
+    chain = explain_value(run, "program.py", 4, "more")
+    assert chain.assigned is not None
+    assert chain.assigned.read == {"rows": "[3, 4] (line 1)"}
+
+
+def test_a_constant_that_is_returned_is_a_link(tmp_path: Path, python: str) -> None:
+    text = "def is_on():\n    return True\nflag = is_on()\nprint(flag)\n"
+    run = record_text(text, tmp_path, python).read()
+    assert list_lines(explain_value(run, "program.py", 4, "flag")) == [3, 2]
+
+
+def test_a_call_under_way_has_written_nothing_yet(tmp_path: Path, python: str) -> None:
+    text = "def find(n):\n    m = n + 1\n    return m * 100\nprice = find(3)\n"
+    run = record_text(text, tmp_path, python).read()
+    (link,) = [x for x in explain_value(run, "program.py", 3, "m").links if x.line == 4]
+    assert link.wrote == {"find(n)": "3"}
+
+
+def test_rounds_that_went_the_other_way_are_said(tmp_path: Path, python: str) -> None:
+    text = (
+        "answers = iter([True, False, True])\ndef pick():\n    return next(answers)\n"
+        "taken = []\nlimit = 3\n"
+        "for k in range(3):\n    if pick() and limit > 2:\n        taken.append(k)\n"
+        "print(taken)\n"
+    )
+    run = record_text(text, tmp_path, python).read()
+    (link,) = [x for x in explain_value(run, "program.py", 9, "taken").links if x.line == 7]
+    assert link.wrote == {"entered": "yes; no in other rounds"}
+
+
 def test_links_say_what_was_written_and_read_and_where_that_came_from() -> None:
     link = next(link for link in explain(22, "due").links if link.line == 11)
     assert (link.function, link.relation) == ("add_up", "returned")

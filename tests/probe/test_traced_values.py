@@ -188,3 +188,19 @@ def test_containers_that_hold_themselves_or_share_others_come_to_an_end() -> Non
     assert change(ring, lambda v: v.append(1)).startswith("v = [")
     row = [0]
     assert change([row, row], lambda v: v[0].append(1)) == "v[0] + [1], v[1] + [1]"
+
+
+def test_a_property_that_hides_a_slot_is_not_read() -> None:
+    class Base:
+        __slots__ = ("x", "y")
+
+    class Hiding(Base):
+        __slots__ = ()
+        x = property(lambda _self: pytest.fail("code of the program runs"))
+
+    class Again(Base):
+        __slots__ = ("x",)
+
+    hiding, again = Hiding(), Again()
+    hiding.y = again.x = again.y = 3  # type: ignore[attr-defined]
+    assert (show(hiding), show(again)) == ("Hiding(y=3)", "Again(y=3, x=3)")

@@ -155,6 +155,8 @@ class _FrameBuilder:
         self._end: dict[str, Any] = {}
         self._root = CollectedRound(0)
         self._last: CollectedStep | None = None
+        self._next_line = code.begins
+        """The statement under way: each step names the line that came after it."""
 
     def read(self, line: list[Any]) -> None:
         kind = line[0]
@@ -168,6 +170,7 @@ class _FrameBuilder:
                 loop.before = line[4]
             elif kind == "r":
                 loop.chunks.append(read_chunk(line))
+                self._next_line = 0  # rows of rounds name none
             else:
                 loop.iterations, loop.after = line[4], line[5]
                 loop.paths = [(tuple(path), times, first) for path, times, first in line[6]]
@@ -197,6 +200,7 @@ class _FrameBuilder:
         step.calls = [_read_call(call) for call in line[6]]
         self._find_round(line[2]).items.append(step)
         self._last = step
+        self._next_line = step.next_line
 
     def _extend_step(self, line: list[Any]) -> None:
         """A generator went on: its statement did more after it had yielded."""
@@ -225,18 +229,12 @@ class _FrameBuilder:
             result=TracedValue(end["result"], end.get("cid")) if "result" in end else None,
             exception_type=end.get("type"),
             exception_line=end.get("line", 0),
-            now=self._find_now() if outcome == "running" else 0,
+            now=self._next_line if outcome == "running" else 0,
             thread=facts.get("thread", ""),
             callers=[_read_caller(caller) for caller in facts.get("callers", ())],
             remarks=_list_frame_remarks(end),
             is_picked=self.is_picked,
         )
-
-    def _find_now(self) -> int:
-        """The statement under way: each step names the line that came after it."""
-        if any(isinstance(item, CollectedLoop) and item.chunks for item in self._root.items):
-            return 0  # rows of rounds name none
-        return self._last.next_line if self._last is not None else self._code.begins
 
 
 def _read_change(change: Sequence[Any]) -> Change:

@@ -51,7 +51,7 @@ class Slice:
         """`until`: when the value was looked at."""
         self._index = index
         self._run: RunRecording = index.run
-        self._until = until
+        self.until = until
         self._queue: list[tuple[float, int, int, Source, str]] = []
         self._count = 0
         self._expanded: set[int] = set()
@@ -333,7 +333,7 @@ class Slice:
             if known is None or known.kind not in ("if", "while"):
                 continue
             frame = event.frame.number
-            other = self._index.find_other_way(frame, test, wanted, self._until)
+            other = self._index.find_other_way(frame, test, wanted, self.until)
             if other is not None:
                 yield _LENGTHS["not done"], other, "not done"
                 yield from self._expand_body(other)

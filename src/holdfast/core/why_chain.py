@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from holdfast.core.run_index import Binding, RunIndex, Source, find_write
 from holdfast.core.value_slice import Reached, Slice
@@ -69,7 +70,7 @@ class _Group:
     @property
     def latest(self) -> int:
         times = [event.time for event in self.events] + [each.time for each in self.bindings]
-        return max(times)
+        return max(times, default=self.event.time)
 
 
 class ChainBuilder:
@@ -97,9 +98,11 @@ class ChainBuilder:
             if group is None:
                 relation = "argument" if isinstance(one.source, Binding) else one.relation
                 group = groups[key] = _Group(site, one.distance, relation)
+            elif group.relation == "called by":
+                group.relation = one.relation
             if isinstance(one.source, Binding):
                 group.bindings.append(one.source)
-            else:
+            elif one.source.done <= self._slice.until:  # else it has written nothing yet
                 group.events.append(one.source)
         return sorted(groups.values(), key=lambda group: group.distance)
 
@@ -132,7 +135,7 @@ class ChainBuilder:
         """The write that was asked about, a part of a statement, a last `return` of a name."""
         statement = group.event.statement
         if start is not None and group.event is start:
-            return len(group.events) < 2
+            return all(event is start for event in group.events)
         if group.event.frame.code.name == "<genexpr>":
             return True
         is_last = statement.parent < 0 and statement.exits < 0
@@ -141,13 +144,16 @@ class ChainBuilder:
     def describe(self, event: RunEvent) -> WhyLink:
         """The link of one statement."""
         group = next((each for each in self._groups if each.event is event), None)
+        if group is not None and not any(each is event for each in group.events):
+            group = replace(group, events=[])  # it is under way
         return self._build_link(group or _Group(event, 0.0, "value", [event]))
 
     def _build_link(self, group: _Group) -> WhyLink:
         shown = next(iter(group.events), group.event)
         read = dict(self._list_untold(shown))
         wrote = self._describe_written(group, shown) if group.events else {}
-        if (not read and _is_name_returned(shown)) or self._is_result_told(shown):
+        is_end = shown.frame.result_time == shown.time
+        if is_end and ((not read and _is_name_returned(shown)) or self._is_result_told(shown)):
             wrote.pop("returned", None)
         given = [each for each in group.bindings if each.argument.name not in ("self", "cls")]
         for binding in given[:_MAX_WROTE]:
@@ -229,6 +235,8 @@ class ChainBuilder:
             if names:
                 texts = [f"{name}={_cut(values[name], _MAX_TEXT)}" for name in names]
                 said[f"; {'yes' if event.branch else 'no'} with {', '.join(texts)}"] = None
+            elif id(event) in read and event.branch != shown.branch:
+                said[f"; {'yes' if event.branch else 'no'} in other rounds"] = None
         return "".join(said)
 
     def _list_written(self, event: RunEvent) -> Iterator[tuple[str, str]]:
@@ -369,7 +377,8 @@ class ChainBuilder:
 def _is_name_returned(event: RunEvent) -> bool:
     """`return price`: the write of `price` says it all."""
     name = event.statement.source.removeprefix("return ")
-    return event.statement.returns and event.raised is None and name.isidentifier()
+    is_name = name.isidentifier() and not keyword.iskeyword(name)  # `return None`
+    return event.statement.returns and event.raised is None and is_name
 
 
 def _list_names(code: RecordedCode) -> list[str]:

@@ -264,10 +264,12 @@ class EventTracker:
 
     def _write_texts(self, time: int) -> None:
         texts = self._resolver.texts
-        if texts:
-            for text in texts:
-                self._write(["t", time, *text])
-            texts.clear()
+        while texts:
+            try:
+                text = texts.pop(0)
+            except IndexError:  # another thread has written it
+                return
+            self._write(["t", time, *text])
 
     def _settle(
         self,

@@ -98,7 +98,7 @@ class ForeignChanges:
             is_coarse = (introspection.length(value) or 0) > _COARSE
             if traced_values.take_mark(value, is_coarse) != mark:
                 text = traced_values.show(value)
-                entry.note_text(text)
+                entry.note_text(text, value)
                 lines.append(["c%d" % entry.number, text, label, entry.number])
                 lines.append(["s%d" % entry.number, "", label, 0])
                 entry.changed = self._numbers.clock

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple
 from .. import introspection
 
 _read: Any = object.__getattribute__  # past any `__getattribute__` of a class
+_members_of: Any = type.__dict__["__dict__"].__get__
 
 
 class _Layout:
@@ -21,14 +22,15 @@ class _Layout:
 
     def __init__(self, kind: Any, forget: Any) -> None:
         self.kind = weakref.ref(kind, forget)
-        self.slots: List[str] = []
+        self.slots: List[Tuple[Any, str]] = []
+        """The class that has a slot, and its name: a subclass may hide it by code of its own."""
         self.has_dict = False
         for base in reversed(introspection.mro_of(kind)):
-            members = type.__dict__["__dict__"].__get__(base)
+            members = _members_of(base)
             if "__slots__" in members:
                 for name, member in list(members.items()):
                     if type(member) is types.MemberDescriptorType:
-                        self.slots.append(name)
+                        self.slots.append((weakref.ref(base), name))
             if "__dict__" in members:
                 self.has_dict = type(members["__dict__"]) is types.GetSetDescriptorType
 
@@ -65,11 +67,15 @@ def list_fields(value: Any) -> Optional[List[Tuple[str, Any]]]:
     if layout.is_empty:
         return None
     fields: List[Tuple[str, Any]] = []
-    for name in layout.slots:
-        try:
-            fields.append((name, _read(value, name)))
-        except AttributeError:
-            pass  # not set
+    for owner, name in layout.slots:
+        base = owner()
+        # Not by its name: that may be a property of a subclass, or by now of the class itself.
+        member = None if base is None else _members_of(base).get(name)
+        if type(member) is types.MemberDescriptorType:
+            try:
+                fields.append((name, member.__get__(value)))
+            except (AttributeError, TypeError):
+                pass  # not set, or the class has other bases by now
     held = find_dict(value) if layout.has_dict else None
     if held:
         fields.extend(list(held.items()))

@@ -27,6 +27,7 @@ _MAX_ITEMS = 50  # of a container that are looked at for `__del__`
 _SHORT_LIFE = 2000  # events for which an id is believed that nothing guards
 _OLDEST_GENERATION = 2
 _KEPT_KINDS = (list, dict, bytearray)
+_MEASURED = frozenset((list, dict, set, bytearray))
 _getrefcount, _is_tracked = sys.getrefcount, gc.is_tracked
 _make_ref = weakref.ref
 
@@ -34,7 +35,7 @@ _make_ref = weakref.ref
 class ObjectEntry:
     """One object that has a number."""
 
-    __slots__ = ("changed", "is_flat", "kept", "kind", "number", "ref", "seen", "text")
+    __slots__ = ("changed", "is_flat", "kept", "kind", "number", "ref", "seen", "size", "text")
 
     def __init__(self, number: int, kind: Any) -> None:
         self.number = number
@@ -46,16 +47,26 @@ class ObjectEntry:
         """What it held when that was last written down."""
         self.is_flat = False
         """Whether that shows no other object: then only its own changes can make it untrue."""
+        self.size = 0
         self.changed = 0
         """When a statement of the program's own code was last seen to change it."""
 
-    def note_text(self, text: str) -> None:
+    def note_text(self, text: str, value: Any) -> None:
         self.text = text
         self.is_flat = sum(map(text.count, "[{(<")) <= 1
+        self.size = _measure(value)
+
+    def is_told(self, value: Any) -> bool:
+        """Whether what was written down of it is still so, as far as a quick look tells."""
+        return self.is_flat and self.size == _measure(value)
 
     def find(self) -> Any:
         """The object, or None if it is gone or nothing guards it."""
         return self.kept if self.ref is None else self.ref()
+
+
+def _measure(value: Any) -> int:
+    return len(value) if type(value) in _MEASURED else 0
 
 
 class ObjectNumbers:

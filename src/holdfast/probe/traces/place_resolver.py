@@ -85,14 +85,14 @@ class PlaceResolver:
         entry = self._numbers.find(base)
         if kind == "turn" and type(base) is list:
             return "i%d[%d]" % (entry.number, turn)
-        if not entry.is_flat:
+        if not entry.is_told(base):
             self._note_text(entry, base)
         return "c%d" % entry.number
 
     def _note_text(self, entry: ObjectEntry, value: Any) -> None:
         text = _show(value)
         if text != entry.text:
-            entry.note_text(text)
+            entry.note_text(text, value)
             self.texts.append([entry.number, text])
 
     def _find_attribute(self, base: Any, name: str) -> Any:
@@ -225,12 +225,12 @@ class PlaceResolver:
             text = None if is_deleted else "?" if value is UNKNOWN else _show(value)
             number = 0 if value is UNKNOWN else self.number_value(value, is_new)
             if number:
-                self._numbers.find(value).note_text(text or "")
+                self._numbers.find(value).note_text(text or "", value)
             lines.append([write.place, text, write.label, number])
             if write.entry is not None:
                 write.entry.changed = self._numbers.clock
-                holder = write.entry.find()
-                if holder is not None:
+                holder = self._find_base(write, names)
+                if holder is not UNKNOWN and self._numbers.find(holder) is write.entry:
                     self._note_text(write.entry, holder)
         return lines
 
@@ -239,7 +239,7 @@ class PlaceResolver:
         assert entry is not None
         entry.changed = self._numbers.clock
         text = "?" if value is UNKNOWN else _show(value)
-        entry.note_text(text)
+        entry.note_text(text, value)
         number = entry.number
         lines: List[List[Any]] = [["c%d" % number, text, write.label, number]]
         if write.kind == "shake":
@@ -259,15 +259,21 @@ class PlaceResolver:
             return names.read_local(fact.name)
         if write.kind == "global":
             return dict.get(names.globals, fact.name, UNKNOWN)
-        entry = write.entry
-        base = entry.find() if entry is not None else None
-        if base is None:
-            base = fact.base(names) if fact.base is not None else UNKNOWN
+        base = self._find_base(write, names)
         if base is UNKNOWN:
             return UNKNOWN
         if write.kind in ("attr", "member"):
             return read_attribute(base, fact.name)
         return read_item(base, write.key) if write.kind == "item" else base
+
+    @staticmethod
+    def _find_base(write: PendingWrite, names: FrameNames) -> Any:
+        """The object that a place is of; one that nothing guards is looked up again."""
+        base = write.entry.find() if write.entry is not None else None
+        if base is None:
+            fact = write.fact
+            base = fact.base(names) if fact is not None and fact.base is not None else UNKNOWN
+        return base
 
 
 def _is_subscripted(base: Any) -> bool:
