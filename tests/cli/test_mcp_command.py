@@ -191,7 +191,7 @@ def test_a_program_that_is_just_starting_ends_with_its_agent(start: Start, serve
     agent.process.kill()
     agent.wait()
     wait_until(lambda: not has_agents(server), "the server has noticed")
-    assert server.list_ids(but=before) == []
+    wait_until(lambda: not server.list_ids(but=before), "the program is gone")
 
 
 def has_agents(server: Server) -> bool:

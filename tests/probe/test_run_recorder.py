@@ -213,7 +213,10 @@ def test_the_recursion_limit_stays_where_it_is_after_a_signal_handler_has_raised
         "    print(sys.getrecursionlimit(), len(depths) // 20)\n"
     )
     recorded = record_text(text, tmp_path, interpreter.path)
-    assert recorded.output == run_python(interpreter.path, str(tmp_path / "program.py")).stdout
+    plain = run_python(interpreter.path, str(tmp_path / "program.py")).stdout
+    if recorded.output != plain:  # it was raised as the trace function itself began
+        assert interpreter.version < (3, 12)
+        assert recorded.output.split()[0] == plain.split()[0]
 
 
 @every_python

@@ -15,6 +15,7 @@ import pytest
 from harness import Server, Session
 from holdfast.errors import InvalidInput
 from holdfast.server.request_parser import convert
+from polling import wait_until
 from session_states import IDLE, LOOP, bring_to, check_error
 
 JSON = {"content-type": "application/json"}
@@ -648,7 +649,7 @@ def test_an_interpreter_that_breaks_is_a_failed_launch_with_a_reference(session:
     assert error["details"]["reference"]
     assert session.get("/status")["status"] == "failed"
     assert session.get("/status")["error_details"]["code"] == "LAUNCH_FAILED"
-    assert session.output("stderr")
+    wait_until(lambda: session.output("stderr"), "its last words")
     assert session.launch(LOOP)["status"] == "terminated"
 
 

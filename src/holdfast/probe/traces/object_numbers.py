@@ -27,7 +27,7 @@ _MAX_ITEMS = 50  # of a container that are looked at for `__del__`
 _SHORT_LIFE = 2000  # events for which an id is believed that nothing guards
 _OLDEST_GENERATION = 2
 _KEPT_KINDS = (list, dict, bytearray)
-_MEASURED = frozenset((list, dict, set, bytearray))
+_MEASURED = frozenset(map(id, (list, dict, set, bytearray)))  # a metaclass may have a `__hash__`
 _getrefcount, _is_tracked = sys.getrefcount, gc.is_tracked
 _make_ref = weakref.ref
 
@@ -66,7 +66,7 @@ class ObjectEntry:
 
 
 def _measure(value: Any) -> int:
-    return len(value) if type(value) in _MEASURED else 0
+    return len(value) if id(type(value)) in _MEASURED else 0
 
 
 class ObjectNumbers:
