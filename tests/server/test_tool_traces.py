@@ -391,6 +391,8 @@ def test_a_module_that_was_run_as_a_script_is_said_to_be(user: ToolUser, tmp_pat
     (tmp_path / "parts.py").write_text("def find(x):\n    y = x + 1\n    return y\n")
     error = user.call("debug_why", expect=404, variable="y", at="parts.py:3")["error"]
     assert "parts.py was run as a script" in error["hint"]
+    error = user.call("debug_why", expect=404, variable="y", at="shop.py:3")["error"]
+    assert "as a script" not in error["hint"]
 
 
 def test_a_line_that_never_ran_is_said_to_be(user: ToolUser) -> None:

@@ -34,6 +34,10 @@ class NotExplained(Exception):
         self.hint = hint
 
 
+class NeverRan(NotExplained):
+    """The line that was asked about was not executed."""
+
+
 def explain_value(
     run: RunRecording,
     file: str,
@@ -160,13 +164,13 @@ def _find_hits(run: RunRecording, file: str, line: int) -> list[RunEvent]:
     known = find_file(run, file)
     if known is None:
         names = ", ".join(sorted(os.path.basename(one.path) for one in run.files.values()))
-        raise NotExplained(
+        raise NeverRan(
             f"no code of {file} was recorded", f"Recorded files: {names}." if names else ""
         )
     hits = list_hits(run, known, line)
     if hits:
         return hits
-    raise NotExplained(
+    raise NeverRan(
         f"line {line} of {os.path.basename(known.path)} was not executed",
         _say_nearest(run, known, line),
     )

@@ -44,7 +44,8 @@ def explain(
             recording.events, file, line, variable, hit, max_lines=MAX_LINES, after=after
         )
     except why_slice.NotExplained as problem:
-        raise errors.NotRecorded(str(problem), hint=problem.hint) from None
+        has_run = not isinstance(problem, why_slice.NeverRan)
+        raise errors.NotRecorded(str(problem), hint=problem.hint, has_run=has_run) from None
 
 
 def list_links(chain: WhyChain) -> Sequence[WhyLink]:

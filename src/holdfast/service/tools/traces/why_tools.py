@@ -49,7 +49,7 @@ async def explain(debugger: Debugger, client: ToolClient, request: DebugWhy) -> 
         asked = (request.variable, place, request.hit)
         chain = await asyncio.to_thread(why_facts.explain, whole, *asked)
     except errors.NotRecorded as problem:
-        if session is None or place is None or target is None:
+        if session is None or place is None or target is None or problem.details["has_run"]:
             raise
         raise _add_program_hint(problem, client, target, place[0]) from None
     return _build_report(client, request, whole, session, chain)
