@@ -14,7 +14,7 @@ import types
 from _thread import get_ident
 from typing import Any, Callable, Dict, FrozenSet, List, Optional, Tuple
 
-from . import traced_values
+from . import traced_values, value_kinds
 from .argument_places import Arguments, find_call, match_arguments
 from .closure_homes import ClosureHomes
 from .foreign_changes import ForeignChanges
@@ -210,7 +210,7 @@ class EventTracker:
 
     def _note_returned(self, info: FrameInfo, value: Any) -> None:
         """Attributes of what a call returned are looked up when the caller's statement ends."""
-        if info.caller is not None and id(type(value)) not in traced_values.FIXED:
+        if info.caller is not None and id(type(value)) not in value_kinds.FIXED:
             info.caller.returned.append(self.numbers.find(value))
 
     # -- statements -------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import types
 from typing import Any, Callable, List, Sequence, Tuple
 
 from .. import introspection
-from . import traced_values
+from . import traced_values, value_kinds, value_marks
 from .frame_names import UNKNOWN, FrameNames
 from .object_numbers import ObjectEntry, ObjectNumbers
 from .place_facts import CallFact
@@ -60,14 +60,14 @@ class ForeignChanges:
 
     def _add_marks(self, call: CallFact, names: FrameNames, marks: List[_Mark]) -> None:
         subject = UNKNOWN if call.subject is None else call.subject(names)
-        if subject is not UNKNOWN and id(type(subject)) in traced_values.CONTAINERS:
+        if subject is not UNKNOWN and id(type(subject)) in value_kinds.CONTAINERS:
             return  # its methods change nothing else, and those that change it are known
         if subject is not UNKNOWN and id(type(subject)) in (id(str), id(bytes)):
             return
         for value, label in self._list_given(call, subject, names):
             if len(marks) < _MAX_MARKS:
                 is_coarse = (introspection.length(value) or 0) > _COARSE
-                mark = traced_values.take_mark(value, is_coarse)
+                mark = value_marks.take_mark(value, is_coarse)
                 marks.append((self._numbers.find(value), mark, label))
 
     def _list_given(self, call: CallFact, subject: Any, names: FrameNames) -> List[Tuple[Any, str]]:
@@ -80,7 +80,7 @@ class ForeignChanges:
             for value, label in given
             if value is not UNKNOWN
             and not holds_nothing(value)
-            and id(type(value)) not in traced_values.FIXED
+            and id(type(value)) not in value_kinds.FIXED
         ]
 
     def find_changes(self, marks: Sequence[_Mark], since: int, has_own: bool) -> List[List[Any]]:
@@ -93,10 +93,10 @@ class ForeignChanges:
             value = entry.find()
             if value is None or entry.changed >= since:
                 continue
-            if has_own and id(type(value)) not in traced_values.CONTAINERS:
+            if has_own and id(type(value)) not in value_kinds.CONTAINERS:
                 continue
             is_coarse = (introspection.length(value) or 0) > _COARSE
-            if traced_values.take_mark(value, is_coarse) != mark:
+            if value_marks.take_mark(value, is_coarse) != mark:
                 text = traced_values.show(value)
                 entry.note_text(text, value)
                 lines.append(["c%d" % entry.number, text, label, entry.number])

@@ -19,7 +19,8 @@ from .. import introspection
 from .code_plan import CodePlan, Loop
 from .frame_locals import UNBOUND, Reader
 from .trace_log import encode
-from .traced_values import CONTAINERS, NUMBERS, show
+from .traced_values import show
+from .value_kinds import CONTAINERS, NUMBERS
 
 CHUNK = 256  # rows in one line of the recording
 _MAX_STRING = 24

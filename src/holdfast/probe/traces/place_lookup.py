@@ -13,7 +13,7 @@ import types
 from typing import Any, Callable, Dict, FrozenSet, Optional, Tuple
 
 from .. import introspection
-from . import traced_values
+from . import object_fields, value_kinds
 from .frame_names import UNKNOWN, FrameNames
 
 Lookup = Callable[[FrameNames], Any]
@@ -136,7 +136,7 @@ def _build_call(node: ast.Call) -> Lookup:
 
 def _measure(value: Any) -> Any:
     kind = id(type(value))
-    return len(value) if kind in traced_values.CONTAINERS or kind in _INDEXED else UNKNOWN
+    return len(value) if kind in value_kinds.CONTAINERS or kind in _INDEXED else UNKNOWN
 
 
 _BUILDERS: Dict[type, Callable[[Any], Lookup]] = {
@@ -234,7 +234,7 @@ def find_stored(base: Any, name: str) -> Tuple[Any, Any]:
         return (base, value) if is_set else (None, UNKNOWN)
     if type(member) is property:
         return None, UNKNOWN
-    held = traced_values.find_dict(base)
+    held = object_fields.find_dict(base)
     if held is not None and name in held:
         return base, held[name]
     return (home, _unwrap(member)) if home is not None else (None, UNKNOWN)
@@ -251,7 +251,7 @@ _UNWRAPPED: FrozenSet[int] = frozenset((id(staticmethod), id(classmethod)))
 def _unwrap(member: Any) -> Any:
     """A member of a class as it is read; UNKNOWN if a descriptor would compute it."""
     kind = type(member)
-    if kind is types.FunctionType or traced_values.is_fixed(member):
+    if kind is types.FunctionType or value_kinds.is_fixed(member):
         return member
     if id(kind) in _UNWRAPPED:
         return member.__func__

@@ -6,7 +6,7 @@ import collections
 import types
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from . import traced_values
+from . import traced_values, value_kinds
 from .frame_names import UNKNOWN, FrameNames
 from .object_numbers import ObjectEntry, ObjectNumbers
 from .place_facts import GROWERS, MUTATORS, PlaceFact
@@ -20,7 +20,7 @@ _KEY_ROOM = 40
 _INPLACE = (list, dict, set, bytearray, collections.deque)  # `+=` and the like change these
 _SUBSCRIPTED = (list, dict, bytearray, collections.deque)
 _module_dict: Callable[[Any], Dict[str, Any]] = vars(types.ModuleType)["__dict__"].__get__
-_PLAIN = traced_values.ATOMS | {id(str), id(bytes), id(range), id(slice)}
+_PLAIN = value_kinds.ATOMS | {id(str), id(bytes), id(range), id(slice)}
 _show = traced_values.show
 
 
@@ -45,7 +45,7 @@ class PlaceResolver:
 
     def number_value(self, value: Any, is_new: bool = False) -> int:
         """The number of an object whose places may be written, else 0."""
-        if id(type(value)) in traced_values.FIXED or holds_nothing(value):
+        if id(type(value)) in value_kinds.FIXED or holds_nothing(value):
             return 0
         return self._numbers.find(value, is_new).number
 
@@ -80,7 +80,7 @@ class PlaceResolver:
         if kind == "item":
             assert fact.key is not None
             return self._find_item(base, fact.key(names))
-        if id(type(base)) in traced_values.FIXED:
+        if id(type(base)) in value_kinds.FIXED:
             return 0
         entry = self._numbers.find(base)
         if kind == "turn" and type(base) is list:

@@ -15,24 +15,9 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from .. import introspection
 from . import trace_errors
-from .object_fields import find_dict, list_fields
+from .object_fields import list_fields
 from .plain_sizes import can_marshal
-from .value_kinds import ATOMS, CONTAINERS, FIXED, NUMBERS, SIZED_BASES, is_fixed
-from .value_marks import take_mark
-
-__all__ = [
-    "ATOMS",
-    "CONTAINERS",
-    "FIXED",
-    "NUMBERS",
-    "find_dict",
-    "is_cut",
-    "is_fixed",
-    "list_fields",
-    "show",
-    "take_content",
-    "take_mark",
-]
+from .value_kinds import CONTAINERS, SIZED_BASES
 
 ROOM = 60  # characters of a value's text
 MAX_CONTENT = 64_000  # bytes of a value that is kept as a whole

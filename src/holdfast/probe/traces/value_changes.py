@@ -10,7 +10,9 @@ import marshal
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .. import introspection
-from .traced_values import CONTAINERS, list_fields, show
+from .object_fields import list_fields
+from .traced_values import show
+from .value_kinds import CONTAINERS
 from .value_marks import MARK_DEPTH, Mark, is_same_content, mark_item
 
 _ROOM = 60

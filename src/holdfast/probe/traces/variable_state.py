@@ -13,7 +13,8 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 from . import traced_values, value_changes
 from .code_plan import ANYTHING, NOTHING, CodePlan, Statement
 from .frame_locals import UNBOUND, Reader
-from .traced_values import FIXED, show, take_content
+from .traced_values import show, take_content
+from .value_kinds import FIXED
 from .value_marks import Mark, is_heavy, is_same_content, take_mark
 
 SET, MUTATED, SAME, DELETED = "=", "~", "s", "d"
