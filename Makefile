@@ -8,15 +8,22 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3.10 python3.1
 # Each module is compiled once, though the tests start thousands of interpreters.
 unexport PYTHONDONTWRITEBYTECODE
 
+# Nothing is written outside this directory and the temporary one.
+export PIP_NO_CACHE_DIR := 1
+export npm_config_cache := $(CURDIR)/.venv/npm
+
 BIN := .venv/bin
+PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
-.PHONY: help demo serve web test lint web-lint quick slow soak system bench screenshots clean
+.PHONY: help demo serve web test lint web-lint quick flakes soak system bench screenshots clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    find one bug in nine requests and with one call, another with run, trace and why"
 	@echo "make test    check and test everything (what CI runs)"
+	@echo "make quick   test only the rules, the formats, and what runs in the user's process"
+	@echo "make flakes  run tests a hundred times beside busy processes (TESTS=tests/core TIMES=100 BUSY=8)"
 	@echo "make serve   run the server in the foreground, with its page"
 	@echo "make web     build the page again if something under web/ has changed"
 	@echo "make bench   measure how fast it is"
@@ -45,7 +52,7 @@ bench: .venv/.dev
 # One phase after the other, also under `make -j`; the first that fails ends it.
 test: .venv/.dev system
 	@$(MAKE) --no-print-directory web lint web-lint .venv/.editor_client .venv/.mcp_suite
-	@$(BIN)/pytest -q -n 2
+	@$(PYTEST) --durations 10
 
 lint: .venv/.dev
 	@$(BIN)/ruff check --quiet
@@ -61,12 +68,17 @@ web-lint: .venv/.dev
 screenshots: .venv/.dev system web
 	@$(BIN)/python docs/take_screenshots.py
 
+# Rules and formats, and what runs inside the user's process.
+QUICK := $(addprefix tests/,bridge client core recording service store trust wire)
 quick: .venv/.dev
-	@$(BIN)/pytest -q -n 2 -m "not slow"
+	@$(PYTEST) -m "not slow" $(QUICK)
 
-# pytest says 5 when it found none, which is no failure.
-slow: .venv/.dev
-	@$(BIN)/pytest -q -n 2 -m slow || [ $$? -eq 5 ]
+# Finds the tests that fail once in a while; tests/flakes.py says how.
+TESTS ?= tests
+TIMES ?= 100
+BUSY ?= 8
+flakes: .venv/.dev system
+	@$(BIN)/python tests/flakes.py --times $(TIMES) --busy $(BUSY) $(TESTS)
 
 # The long form of what `test` does briefly: every Python, the standard library's own tests,
 # interleavings of clients, servers that are killed, and sessions that come and go. RUNS, KILLS and SESSIONS say how
@@ -75,9 +87,11 @@ RUNS ?= 300
 KILLS ?= 60
 SESSIONS ?= 10000
 soak: .venv/.dev
-	@HOLDFAST_EVERY_PYTHON=1 $(BIN)/pytest -q -n 2 -m "not slow"
-	@HOLDFAST_EVERY_MODULE=1 $(BIN)/pytest -q -n 2 tests/server/test_standard_library.py \
-	  tests/probe/test_traced_library.py tests/core/test_run_diff.py
+	@HOLDFAST_EVERY_PYTHON=1 $(PYTEST) -m "not slow"
+	@HOLDFAST_EVERY_MODULE=1 HOLDFAST_EVERY_PYTHON=1 $(PYTEST) tests/server/test_standard_library.py \
+	  tests/probe/test_traced_library.py tests/probe/test_run_unchanged.py tests/probe/test_code_rewriter.py \
+	  tests/probe/test_frame_traces.py tests/probe/test_run_recorder.py tests/core/test_run_diff.py
+	@HOLDFAST_EVERYWHERE=1 $(BIN)/pytest -q tests/test_anywhere.py
 	@HOLDFAST_RUNS=$(RUNS) HOLDFAST_KILLS=$(KILLS) HOLDFAST_SESSIONS=$(SESSIONS) $(BIN)/pytest -q -s -m slow \
 	  tests/server/test_interleavings.py tests/server/test_killed_server.py tests/server/test_bounds.py
 

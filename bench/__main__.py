@@ -10,7 +10,7 @@ import json
 import platform
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -43,10 +43,10 @@ from bench.holdfast_driver import HoldfastDriver
 from bench.measurements import Driver, Effort, Figure, Program, Readings
 from bench.server import Server
 
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
 STOCK = "stock debugpy"
 QUICK_ACK = "quick ack"
 HOLDFAST = "Holdfast"
-_TESTS = str(Path(__file__).parents[1] / "tests")
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,50 @@ class Scale:
 
     effort: Effort
     trips: int
+    crowds: tuple[int, ...]
     crowd_seconds: float
     growth_steps: int
+    growth_sizes: int
     sessions: int
-    every_python: bool
     calls: int
-    has_peers: bool
-    """Whether other MCP servers are installed and measured."""
+    agent_steps: int
+    is_quick: bool = False
+    """On one Python, without the other MCP servers, and with as few repetitions as work."""
+
+    def repeat(self, count: int) -> int:
+        return 1 if self.is_quick else count
 
 
-_FULL = Scale(Effort(rounds=6, steps=20, evaluations=10), 50, 3.0, 100, 300, True, 1_000_000, True)
-_QUICK = Scale(Effort(rounds=1, steps=8, evaluations=4), 10, 0.5, 8, 10, False, 20_000, False)
+_FULL = Scale(
+    effort=Effort(rounds=6, steps=20, evaluations=10),
+    trips=50,
+    crowds=(1, 10, 30),
+    crowd_seconds=3.0,
+    growth_steps=100,
+    growth_sizes=4,
+    sessions=300,
+    calls=1_000_000,
+    agent_steps=1_000,
+)
+_QUICK = Scale(
+    effort=Effort(rounds=1, steps=2, evaluations=1),
+    trips=1,
+    crowds=(1, 3),
+    crowd_seconds=0.1,
+    growth_steps=1,
+    growth_sizes=2,
+    sessions=1,
+    calls=10_000,
+    agent_steps=5,
+    is_quick=True,
+)
 
 
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="few repetitions, less than a minute")
+    parser.add_argument(
+        "--quick", action="store_true", help="as few repetitions as work, in seconds"
+    )
     parser.add_argument(
         "--python", default=sys.executable, help="the interpreter that runs the program"
     )
@@ -93,6 +121,7 @@ def parse_options() -> argparse.Namespace:
 
 def main() -> None:
     options = parse_options()
+    watch_this_run()
     default = _QUICK if options.quick else _FULL
     effort = dataclasses.replace(
         default.effort,
@@ -158,24 +187,21 @@ class Bench:
         return text, {"rows": rows, "inside": parts, **memory}
 
     def measure_breakpoints(self) -> Result:
-        python = self.program.python
-        pythons = find_pythons() if self.scale.every_python else {read_version(python, 2): python}
-        readings = hot_loops.measure(self.drivers, pythons)
+        pythons = self._choose_pythons()
+        readings = hot_loops.measure(self.drivers, pythons, self.scale.repeat(5))
         rows = measurements.build_rows(readings, hot_loops.units(pythons))
         text = f"## Breakpoints in a hot loop, per iteration\n\n{tables.format_rows(rows)}"
         return text, {"breakpoints": rows}
 
     def measure_quiet_loops(self) -> Result:
-        python = self.program.python
-        pythons = find_pythons() if self.scale.every_python else {read_version(python, 2): python}
-        slowdowns = quiet_loops.measure(self.server, pythons)
+        pythons = self._choose_pythons()
+        slowdowns = quiet_loops.measure(self.server, pythons, self.scale.repeat(5))
         text = f"## Code that could not stop\n\n{tables.format_slowdowns(slowdowns)}"
         return text, {"quiet": slowdowns}
 
     def measure_watches(self) -> Result:
-        python = self.program.python
-        pythons = find_pythons() if self.scale.every_python else {read_version(python, 2): python}
-        ratios = watched_writes.measure(self.server, pythons)
+        pythons = self._choose_pythons()
+        ratios = watched_writes.measure(self.server, pythons, self.scale.repeat(9))
         text = f"## Data breakpoints that do not stop\n\n{tables.format_ratios(ratios)}"
         return text, {"watches": ratios}
 
@@ -191,49 +217,50 @@ class Bench:
         return text, {"trips": figures}
 
     def measure_concurrent_sessions(self) -> Result:
-        paces = concurrent_sessions.measure(self.server, self.scale.crowd_seconds)
+        scale = self.scale
+        paces = concurrent_sessions.measure(self.server, scale.crowd_seconds, scale.crowds)
         return f"## Many sessions at once\n\n{tables.format_paces(paces)}", {"crowds": paces}
 
     def measure_growth(self) -> Result:
-        python, steps = self.program.python, self.scale.growth_steps
-        curves = growth.measure_steps(self.server, python, steps)
-        if self.scale.sessions:
-            with contextlib.closing(Server()) as fresh:
-                curves += growth.measure_sessions(fresh, self.scale.sessions)
+        python, scale = self.program.python, self.scale
+        curves = growth.measure_steps(self.server, python, scale.growth_steps, scale.growth_sizes)
+        if scale.sessions:
+            with self._open_server() as fresh:
+                curves += growth.measure_sessions(fresh, scale.sessions)
         text = "## Growth\n\n" + "\n".join(map(tables.format_curve, curves))
         return text, {"growth": curves}
 
     def measure_calls(self) -> Result:
-        many, rounds = self.scale.calls, 3 if self.scale.calls < 100_000 else 9
-        with contextlib.closing(Server("--pool-size", "0")) as server:
+        many, rounds = self.scale.calls, self.scale.repeat(9)
+        few = min(20_000, many)
+        with self._open_server("--pool-size", "0") as server:
             strict = calls.measure_strict(server, rounds)
             large = calls.measure_large_argument(server, rounds)
-            leased = calls.measure_leased(server, rounds, 20_000)
-            persisted = calls.measure_persisted(
-                server, rounds, max(20_000, many // 10), leased.base
-            )
+            leased = calls.measure_leased(server, rounds, few)
+            persisted = calls.measure_persisted(server, rounds, max(few, many // 10), leased.base)
             ratios = [strict, large, leased, persisted, calls.measure_stack(rounds)]
             escapes = calls.check_escapes(server, many)
-        ratios += [
-            call_store.measure_ingest(max(20_000, many // 5)),
-            call_store.measure_last_hundred(10_000, many),
-        ]
+        ratios += [call_store.measure_ingest(max(few, many // 5))]
+        with self._open_server("--pool-size", "0") as server:
+            ratios += [call_store.measure_last_hundred(server, few // 2, many)]
         text = f"## Calls\n\n{tables.format_ratios(ratios)}\n{tables.format_escapes(escapes)}"
         return text, {"calls": ratios, "storm": escapes}
 
     def measure_agents(self) -> Result:
-        few = self.scale.calls < 100_000
-        ratios = agents.measure_recording(3 if few else 15, 300 if few else 3_000)
-        ratios += [agents.measure_decision_by_file(5 if few else 50)]
-        with contextlib.closing(Server("--pool-size", "0")) as server:
-            ratios += [agents.measure_decision_by_server(server, 5 if few else 200)]
-        replay = agents.check_replay(50 if few else 1_000)
+        repeat, steps = self.scale.repeat, self.scale.agent_steps
+        ratios = agents.measure_recording(repeat(15), 3 * steps)
+        ratios += [agents.measure_decision_by_file(repeat(50))]
+        with self._open_server("--pool-size", "0") as server:
+            ratios += [agents.measure_decision_by_server(server, repeat(200))]
+        replay = agents.check_replay(steps)
         text = f"## Agent loops\n\n{tables.format_ratios(ratios)}\n{tables.format_replay(replay)}"
         return text, {"agents": ratios, "replayed": replay}
 
     def measure_mcp(self) -> Result:
-        rows, ratios = comparison.measure(self.scale.effort.rounds, has_peers=self.scale.has_peers)
-        steps = layers.measure(self.server, 5 * self.scale.trips)
+        scale = self.scale
+        url = self.server.url if scale.is_quick else None
+        rows, ratios = comparison.measure(scale.effort.rounds, url)
+        steps = layers.measure(self.server, 5 * scale.trips)
         text = (
             f"## Agents over MCP\n\n{tables.format_servers(rows)}\n{tables.format_ratios(ratios)}\n"
             f"{tables.format_figures(steps, layers.REST)}"
@@ -241,21 +268,35 @@ class Bench:
         return text, {"mcp": rows, "mcp_ratios": ratios, "mcp_steps": steps}
 
     def measure_traces(self) -> Result:
-        pythons = find_pythons() if self.scale.every_python else {"this": sys.executable}
-        ratios = traced_frames.measure(pythons)
+        pythons = {"this": sys.executable} if self.scale.is_quick else find_pythons()
+        ratios = traced_frames.measure(pythons, self.scale.repeat(4))
         return f"## Traces\n\n{tables.format_ratios(ratios)}", {"traces": ratios}
 
     def measure_evaluation(self) -> Result:
-        has_all = self.scale.has_peers
-        programs = ALL_PROGRAMS if has_all else evaluation.select(*evaluation.QUICK)
-        found = evaluation.measure(has_peers=self.scale.has_peers, programs=programs)
+        is_quick = self.scale.is_quick
+        programs = evaluation.select(*evaluation.QUICK) if is_quick else ALL_PROGRAMS
+        found = evaluation.measure(has_peers=not is_quick, programs=programs)
         text = evaluation_tables.format_evaluation(found)
         return f"## What it takes to find a bug\n\n{text}", {"evaluation": found}
 
     def measure_page(self) -> Result:
-        scale = page_figures.QUICK if self.scale.calls < 100_000 else page_figures.FULL
-        measured = page_figures.measure(self.server, scale)
+        scale = page_figures.QUICK if self.scale.is_quick else page_figures.FULL
+        measured = page_figures.measure(self.server, self._open_server, scale)
         return f"## The page\n\n{page_figures.format_figures(measured)}", {"page": measured}
+
+    @contextlib.contextmanager
+    def _open_server(self, *options: str) -> Iterator[Server]:
+        """A server that nothing else was measured on, unless it must be quick."""
+        if self.scale.is_quick:
+            yield self.server
+        else:
+            with contextlib.closing(Server(*options)) as fresh:
+                yield fresh
+
+    def _choose_pythons(self) -> dict[str, str]:
+        """By version."""
+        python = self.program.python
+        return {read_version(python, 2): python} if self.scale.is_quick else find_pythons()
 
 
 PARTS: dict[str, Callable[[Bench], Result]] = {
@@ -288,9 +329,15 @@ def measure_step_parts(program: Program, effort: Effort, over_http: Readings) ->
     return {name: measurements.summarize(values) for name, values in readings.items()}
 
 
+def watch_this_run() -> None:
+    """Whatever is measured ends with this process, also when it is killed."""
+    import run_watcher
+
+    run_watcher.watch_this_run()
+
+
 def find_pythons() -> dict[str, str]:
     """Return one interpreter of each version that is installed, as the tests find them."""
-    sys.path.append(_TESTS)
     import interpreters
 
     pythons = interpreters.find_interpreters()

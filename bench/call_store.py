@@ -138,10 +138,9 @@ async def _create_store(folder: Path) -> None:
 # -- queries -------------------------------------------------------------------------------------
 
 
-def measure_last_hundred(few: int, many: int) -> Ratio:
+def measure_last_hundred(server: Server, few: int, many: int) -> Ratio:
     """Query the last hundred calls of a function, with few calls in the store and with many."""
-    server = Server("--pool-size", "0")
-    with contextlib.closing(server), contextlib.closing(HttpClient(server.url)) as client:
+    with contextlib.closing(HttpClient(server.url)) as client:
         session = client.request("POST", "/api/call/session", {"name": "bench"})["session_id"]
         number = int(session.rpartition("_")[2], 16)
         _post(server, build_batches(few, number))

@@ -28,7 +28,7 @@ class Pace:
         return sum(self.steps) / self.seconds
 
 
-def measure(server: Server, seconds: float, counts: tuple[int, ...] = (1, 10, 30)) -> list[Pace]:
+def measure(server: Server, seconds: float, counts: tuple[int, ...]) -> list[Pace]:
     """Step with each number of sessions, one after the other, on the same server."""
     return [_step_together(server, count, seconds) for count in counts]
 

@@ -16,22 +16,23 @@ from holdfast.wire import dap
 _PROGRAM = PROGRAMS / "endless_lines.py"
 _HTTP, _EDITOR = "over HTTP", "through the door"
 _MAX_RATIO = 1.3
-_WARM_UP = 20
+_MAX_WARM_UP = 20
 
 
 def measure(server: Server, steps: int) -> list[Ratio]:
     """Step in turn, one session each, on connections that stay open."""
     readings = Readings()
+    warm_up = min(_MAX_WARM_UP, steps)
     with contextlib.closing(HttpClient(server.url)) as http:
         paths = [_start(http) for _ in range(2)]
         port = http.request("GET", "/info")["dap_port"]
         with _join(port, paths[1].rpartition("/")[2]) as editor:
-            for number in range(_WARM_UP + steps):
+            for number in range(warm_up + steps):
                 with readings.time(_HTTP):
                     http.request("POST", f"{paths[0]}/step-over")
                 with readings.time(_EDITOR):
                     editor.step()
-                if number < _WARM_UP:
+                if number < warm_up:
                     readings.all.clear()
         for path in paths:
             http.request("DELETE", path)

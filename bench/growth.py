@@ -35,12 +35,13 @@ class Curve:
     points: list[tuple[int, float]]
 
 
-def measure_steps(server: Server, python: str, count: int) -> list[Curve]:
-    by_depth = {depth: _load_loop(python, depth) for depth in DEPTHS}
-    by_output = {size: _load_loop(python, 0, size) for size in MEGABYTES}
+def measure_steps(server: Server, python: str, count: int, sizes: int) -> list[Curve]:
+    """Count so many steps of programs of the first so many sizes."""
+    by_depth = {depth: _load_loop(python, depth) for depth in DEPTHS[:sizes]}
+    by_output = {size: _load_loop(python, 0, size) for size in MEGABYTES[:sizes]}
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
         by_breakpoints = {
-            number: _write_program(number, Path(folder), python) for number in BREAKPOINTS
+            number: _write_program(number, Path(folder), python) for number in BREAKPOINTS[:sizes]
         }
         return [
             Curve(key, f"time of a step, by {key}", against, "ms", _step(server, programs, count))

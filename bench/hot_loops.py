@@ -15,14 +15,14 @@ COUNT = "hit count, not reached"
 _NEVER = {"conditional": {"condition": "number < 0"}, "counted": {"hit_condition": "== 1000000000"}}
 
 
-def measure(drivers: Sequence[Driver], pythons: dict[str, str]) -> dict[str, Readings]:
+def measure(drivers: Sequence[Driver], pythons: dict[str, str], runs: int) -> dict[str, Readings]:
     """Return µs of an iteration, less those of the loop without a debugger, by debugger.
 
-    `pythons` has the path of an interpreter by its version.
+    `pythons` has the path of an interpreter by its version. The best of so many runs counts.
     """
     readings = {driver.name: Readings() for driver in drivers}
     for version, python in pythons.items():
-        program = _load(python)
+        program = _load(python, runs)
         plain = _run_plain(program)
         for driver in drivers:
             with contextlib.closing(driver.launch(program)) as debuggee:
@@ -42,9 +42,10 @@ def row_name(version: str, name: str) -> str:
     return f"{version}: {name}"
 
 
-def _load(python: str) -> Program:
+def _load(python: str, runs: int) -> Program:
     """Return the program with stops before and after its loops, and two that never stop in them."""
-    program = load_program("hot_loops.py", "begin", "done", python=python)
+    arguments = (str(runs),)
+    program = load_program("hot_loops.py", "begin", "done", python=python, arguments=arguments)
     in_loops = tuple(
         LineBreakpoint(load_program("hot_loops.py", marker).breakpoints[0].line, **never)
         for marker, never in _NEVER.items()
@@ -54,7 +55,7 @@ def _load(python: str) -> Program:
 
 def _run_plain(program: Program) -> list[float]:
     """Run the program without a debugger, and return the costs that it prints."""
-    argv = [program.python, program.path]
+    argv = [program.python, program.path, *program.arguments]
     printed = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     costs: list[float] = json.loads(printed)
     return costs

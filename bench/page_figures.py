@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +17,9 @@ from bench.page_views import ViewSize
 from bench.server import Server
 
 _BUILT = Path(__file__).parents[1] / "src" / "holdfast" / "server" / "page" / "built"
+
+
+OpenServer = Callable[..., AbstractContextManager[Server]]
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class PageScale:
 
 
 FULL = PageScale(loads=15, steps=50, seconds=10, rows=1_000_000, calls=100_000, frames=300)
-QUICK = PageScale(loads=2, steps=5, seconds=1, rows=1_000_000, calls=5_000, frames=60)
+QUICK = PageScale(loads=1, steps=1, seconds=0.1, rows=1_000_000, calls=500, frames=6)
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ class PageFigures:
     figures: list[PageFigure]
 
 
-def measure(server: Server, scale: PageScale) -> PageFigures:
+def measure(server: Server, open_server: OpenServer, scale: PageScale) -> PageFigures:
+    """The server is one with a pool of interpreters."""
     if not (Path(os.environ.get("HOLDFAST_PAGE_DIR", _BUILT)) / "index.html").exists():
         raise SystemExit("the page is not built; run `make web`")
     with open_browser() as browser:
@@ -57,10 +61,10 @@ def measure(server: Server, scale: PageScale) -> PageFigures:
             sizes = page_views.measure_sizes(browser, server, session.id)
             paint = page_views.measure_paint(browser, server, scale.loads)
             steps = page_views.measure_steps(browser, server, session.id, scale.steps)
-        with contextlib.closing(Server("--pool-size", "0")) as fresh:
+        with open_server("--pool-size", "0") as fresh:
             load = page_load.measure(browser, fresh, scale.seconds)
         rows = page_rows.measure(browser, scale.rows, scale.frames)
-        with contextlib.closing(Server("--pool-size", "0")) as fresh:
+        with open_server("--pool-size", "0") as fresh:
             flame = page_flame.measure(browser, fresh, scale.calls, scale.frames)
     figures = [
         build_figure("first contentful paint of /", paint.first),

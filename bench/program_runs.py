@@ -21,8 +21,9 @@ _EXPRESSION = "len(seen) + len(names)"
 def measure(drivers: Sequence[Driver], program: Program, effort: Effort) -> dict[str, Readings]:
     """Run the program under every debugger in turn, so that other load affects all alike."""
     readings = {driver.name: Readings() for driver in drivers}
-    for driver in drivers:  # so that all start with files in the cache and modules compiled
-        _run(driver, program, Effort(1, 1, 1), Readings())
+    if effort.rounds > 1:  # all start with files in the cache and modules compiled
+        for driver in drivers:
+            _run(driver, program, Effort(1, 1, 1), Readings())
     for number in range(effort.rounds):
         shift = number % len(drivers)
         for driver in (*drivers[shift:], *drivers[:shift]):

@@ -35,33 +35,37 @@ class Slowdown:
     """Of each loop to the same loop without a debugger."""
 
 
-def measure(server: Server, pythons: dict[str, str]) -> list[Slowdown]:
-    """`pythons` has the path of an interpreter by its version."""
+def measure(server: Server, pythons: dict[str, str], runs: int) -> list[Slowdown]:
+    """`pythons` has the path of an interpreter by its version. The best of so many runs counts."""
     slowdowns = []
     for version, python in pythons.items():
         for case, options in CASES.items():
-            plain = _run_plain(python)
-            with_debugger = _run(server, python, **options)
+            plain = _run_plain(python, runs)
+            with_debugger = _run(server, python, runs, **options)
             ratios = [ours / base for ours, base in zip(with_debugger, plain, strict=True)]
             slowdowns.append(Slowdown(version, case, ratios))
     return slowdowns
 
 
-def _run_plain(python: str) -> list[float]:
-    argv = [python, str(_PROGRAM)]
+def _run_plain(python: str, runs: int) -> list[float]:
+    argv = [python, str(_PROGRAM), str(runs)]
     return _parse(subprocess.run(argv, capture_output=True, text=True, check=True).stdout)
 
 
 def _run(
-    server: Server, python: str, breakpoints: list[dict[str, Any]] | None = None, **options: Any
+    server: Server,
+    python: str,
+    runs: int,
+    breakpoints: list[dict[str, Any]] | None = None,
+    **options: Any,
 ) -> list[float]:
     server.wait_for_interpreters()
     with contextlib.closing(HttpClient(server.url)) as http:
         path = "/sessions/" + http.request("POST", "/sessions", {})["session_id"]
         for breakpoint_ in breakpoints or ():
             http.request("POST", f"{path}/breakpoints", breakpoint_)
-        launch = {"script": str(_PROGRAM), "python": python, "wait": True, **options}
-        end = http.request("POST", f"{path}/launch", launch)
+        start = {"script": str(_PROGRAM), "args": [str(runs)], "python": python, "wait": True}
+        end = http.request("POST", f"{path}/launch", {**start, **options})
         if end["status"] != "terminated":
             raise AssertionError(end)
         output = http.request("GET", f"{path}/output?type=stdout")["outputs"]

@@ -58,5 +58,13 @@ async def _launch(program: Program, stops: _StopQueue) -> Target:
     breakpoint_ = Breakpoint("bp_1", program.path, program.breakpoints[0].line)
     setup = Setup({program.path: [breakpoint_]}, [], ExceptionFilters())
     return await launcher.start(
-        Request(launch=launch, place=place, setup=setup, listener=stops, adopt=lambda _: None)
+        Request(
+            launch=launch,
+            place=place,
+            setup=setup,
+            listener=stops,
+            adopt=lambda _: None,
+            timeout=60,
+            request_timeout=60,
+        )
     )

@@ -14,18 +14,23 @@ MAX_REST, MAX_FRAME = 1.1, 5.0
 FIXED_US = 100.0
 """What one traced frame may take beside the limit, whatever it does."""
 _WAYS = ("plain", "settrace", "traced")
-_ROUNDS = 4
-"""The speed of a processor changes with time, so that the ways take turns."""
 _FRAMES = {"a loop of 10,000 rounds": "loop", "a short frame": "short"}
 
 
-def measure(pythons: dict[str, str]) -> list[Ratio]:
-    """`pythons` has the path of an interpreter by its version."""
-    return [ratio for version, python in pythons.items() for ratio in _measure_one(version, python)]
+def measure(pythons: dict[str, str], rounds: int) -> list[Ratio]:
+    """`pythons` has the path of an interpreter by its version.
+
+    The speed of a processor changes with time, so that the ways take turns.
+    """
+    return [
+        ratio
+        for version, python in pythons.items()
+        for ratio in _measure_one(version, python, rounds)
+    ]
 
 
-def _measure_one(version: str, python: str) -> list[Ratio]:
-    rounds = [[_run(python, way) for way in _WAYS] for _ in range(_ROUNDS)]
+def _measure_one(version: str, python: str, count: int) -> list[Ratio]:
+    rounds = [[_run(python, way) for way in _WAYS] for _ in range(count)]
     plain, settrace, traced = (_take_best(found) for found in zip(*rounds, strict=True))
     name = f"{version}: other code, while a frame is traced"
     rest = Ratio(name, "µs", traced["beside"], "plain Python", plain["beside"], MAX_REST)

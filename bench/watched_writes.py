@@ -16,13 +16,16 @@ _UNWATCHED = ("another object's attribute", "a loop that writes nothing watched"
 _MAX_SLOWDOWN = 1.05
 
 
-def measure(server: Server, pythons: dict[str, str]) -> list[Ratio]:
-    """`pythons` has the path of an interpreter by its version. Each value is watched alone."""
+def measure(server: Server, pythons: dict[str, str], runs: int) -> list[Ratio]:
+    """`pythons` has the path of an interpreter by its version. Each value is watched alone.
+
+    The best of so many runs of a loop counts.
+    """
     ratios = []
     for version, python in pythons.items():
         others = []
         for number, (name, limit) in enumerate(_WATCHED.items()):
-            plain, before, after = _run(server, python, name)
+            plain, before, after = _run(server, python, runs, name)
             label = f"{version}: {name} = …, watched"
             ratios.append(Ratio(label, "ns", after[number], "a plain attribute", plain[0], limit))
             others.append(list(zip(before, after, strict=True))[len(_WATCHED) :])
@@ -34,7 +37,7 @@ def measure(server: Server, pythons: dict[str, str]) -> list[Ratio]:
     return ratios
 
 
-def _run(server: Server, python: str, name: str) -> list[list[float]]:
+def _run(server: Server, python: str, runs: int, name: str) -> list[list[float]]:
     """The times of each loop: before any stop, after one, and while a value is watched."""
     stops = [
         {"file": str(_PROGRAM), "line": find_marked_line(_PROGRAM, marker)}
@@ -42,7 +45,8 @@ def _run(server: Server, python: str, name: str) -> list[list[float]]:
     ]
     with contextlib.closing(HttpClient(server.url)) as http:
         path = "/sessions/" + http.request("POST", "/sessions", {})["session_id"]
-        launch = {"script": str(_PROGRAM), "python": python, "breakpoints": stops, "wait": True}
+        program = {"script": str(_PROGRAM), "args": [str(runs)], "python": python}
+        launch = {**program, "breakpoints": stops, "wait": True}
         http.request("POST", f"{path}/launch", launch)
         http.request("POST", f"{path}/continue", {"wait": True})
         watch = {"name": name, "condition": "new == -1"}

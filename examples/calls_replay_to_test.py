@@ -47,7 +47,7 @@ def main() -> None:
         (Path(folder) / "test_orders.py").write_text(test)
         print("the test passes:", run("-m", "pytest", "-q", "test_orders.py").returncode == 0)
 
-        script.write_text(PROGRAM.replace('"tea": 3', '"tea": 4'))
+        script.write_text(PROGRAM.replace('"tea": 3', '"tea": 10'))
         print("the test fails:", run("-m", "pytest", "-q", "test_orders.py").returncode == 1)
         print(run("-m", "holdfast", "calls", "replay", call["call_id"]).stdout, end="")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -36,12 +35,14 @@ class AgentProcess:
             os.close(stdin)
             os.close(stdout)
         self._stdin, self._stdout = os.fdopen(write, "w"), os.fdopen(read, "r")
+        self._is_busy = True
         self.id = self.read_reply().split()[1]
         root = Path(arguments[0]) if arguments else data_dir / "agents"
         self.home: SessionDirectory = AgentsDirectory(root).home(self.id)
 
     def send(self, line: str) -> None:
         """Begin something, and do not wait for its end."""
+        self._is_busy = True
         self._stdin.write(line + "\n")
         self._stdin.flush()
 
@@ -50,6 +51,7 @@ class AgentProcess:
         last = ""
         for line in self._stdout:
             if line.startswith("ready"):
+                self._is_busy = False
                 return last or line.strip()
             last = line.strip()
         return last
@@ -70,14 +72,12 @@ class AgentProcess:
             os.kill(self.process.pid, signal.SIGCONT)
 
     def close(self) -> None:
-        """Let it end by itself, and if it does not, end it."""
+        """Let it end by itself. One that was not seen to be ready again may be held: end it."""
         with contextlib.suppress(OSError):
             self._stdin.close()
-        try:
-            self.process.wait(1)
-        except subprocess.TimeoutExpired:
+        if self._is_busy:
             self.process.kill()
-            self.process.wait()
+        self.process.wait(60)
         self._stdout.close()
 
 
@@ -117,7 +117,7 @@ class AgentView:
     def wait_for_event(self, kind: str, since: int = 0) -> Any:
         """The first event of a type; waits for the session itself too."""
         while True:
-            answer = self.server.http.get(f"{self.path}/events?since={since}&types={kind}&wait=20")
+            answer = self.server.http.get(f"{self.path}/events?since={since}&types={kind}&wait=60")
             if answer.status_code == 404:  # the server has not heard of it yet
                 self.server.get("/api/events?types=replay_diverged&wait=0.05")
                 continue
@@ -127,7 +127,7 @@ class AgentView:
 
     def wait_for_hold(self) -> Any:
         """The hold that it is at, once it is."""
-        shown = self.get("/status?wait=20")
+        shown = self.get("/status?wait=60")
         assert shown["status"] == "paused", shown
         return self.server.get(f"/api/holds/{shown['hold_id']}")
 

@@ -72,7 +72,7 @@ class Application:
     def wait_for_hold(self) -> str:
         """The next hold of this session, which is waited for."""
         while True:
-            path = f"/sessions/{self.session_id}/events?since={self._seen}&wait=30"
+            path = f"/sessions/{self.session_id}/events?since={self._seen}&wait=60"
             events = self.server.get(path)["events"]
             assert events, "nothing was held"
             for event in events:
@@ -88,7 +88,7 @@ class Application:
         """What `work` comes to when the call that it makes is held and so decided."""
         running = run_in_thread(work)
         self.decide(self.wait_for_hold(), action, **more)
-        return running.result(30)
+        return running.result(60)
 
 
 def encode_value(value: Any) -> dict[str, str]:

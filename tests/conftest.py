@@ -2,30 +2,69 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import shlex
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
-from harness import Server, Session
-from interpreters import Interpreter, find_interpreters
+from own_environment import enter_own_environment, remove_own_environment
 
-pytest_plugins = ["editor_fixtures", "embed_adapters", "store_engines"]
+enter_own_environment()  # before anything of ours is imported, which may look around
+
+from fork_server import start_fork_server  # noqa: E402
+from generous_timings import set_timings, use_generous_timings  # noqa: E402
+from harness import Server, Session  # noqa: E402
+from holdfast import timings  # noqa: E402
+from interpreters import choose_interpreters  # noqa: E402
+
+if TYPE_CHECKING:
+    from local_server import LocalServer
+
+pytest_plugins = [
+    *("separate_modules", "left_processes", "worker_memory"),
+    *("editor_fixtures", "embed_adapters", "store_engines"),
+]
 
 
-def pytest_configure() -> None:
-    """What a shell ignores for jobs in the background, the servers we start would ignore, too."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Prepare the environment of the processes that tests start.
+
+    What a shell ignores for jobs in the background, the servers we start would ignore, too.
+    """
+    use_generous_timings()
+    # The same examples in every run. `make soak` looks for new ones.
+    hypothesis.settings.register_profile("the same", derandomize=True)
+    if "HOLDFAST_EVERY_PYTHON" not in os.environ:
+        hypothesis.settings.load_profile("the same")
     for number, handler in (
         (signal.SIGINT, signal.default_int_handler),
         (signal.SIGHUP, signal.SIG_DFL),
     ):
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        # Two plugins that others brought along take most of the start of a pytest.
+        os.environ["PYTEST_ADDOPTS"] = "-p no:langsmith_plugin -p no:hypothesispytest"
+
+
+def pytest_unconfigure() -> None:
+    remove_own_environment()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if hasattr(session.config, "workerinput"):
+        start_fork_server()  # one for the worker and its `separate_modules`
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def real_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One real server for all tests of a worker; a test that ends it starts its own."""
     running = Server(tmp_path_factory.mktemp("holdfast") / "data", "--pool-size", "2")
     begin = running.get("/api/events")["cursor"]
@@ -35,6 +74,26 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             running.check_events(begin)
     finally:
         running.stop()
+
+
+@pytest.fixture(scope="module")
+def local_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServer]:
+    """A server in the test's own loop, whose programs are scripted targets; one for each file."""
+    from local_server import LocalServer  # much to import, for the workers that need it
+
+    local = LocalServer(tmp_path_factory.mktemp("holdfast") / "data")
+    try:
+        yield local
+    finally:
+        local.stop()
+
+
+@pytest.fixture(scope="module")
+def server(request: pytest.FixtureRequest) -> Server:
+    """The server that a test asks: the tests of rules have a local one."""
+    is_about_rules = request.path.parent.name == "service"
+    chosen: Server = request.getfixturevalue("local_server" if is_about_rules else "real_server")
+    return chosen
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +108,7 @@ def _end_left_programs(request: pytest.FixtureRequest) -> Iterator[None]:
     server: Server = request.getfixturevalue("server")
     kept = server.list_ids("program")
     yield
-    if server.process.poll() is None:
+    if server.is_running:
         for session_id in server.list_ids("program", but=kept):
             Session(server, session_id).check_events()
             server.http.delete(f"/sessions/{session_id}")  # a child has gone with its parent
@@ -61,20 +120,57 @@ def session(server: Server) -> Iterator[Session]:
         yield made
 
 
+@pytest.fixture
+def limits() -> Iterator[Callable[..., None]]:
+    """Sets time limits in this process, for one test: `limits(value_call=0.05)`."""
+    before = timings.TIMINGS
+    yield lambda **own: timings.use(timings.TIMINGS.replace(own))
+    timings.use(before)
+
+
+@pytest.fixture
+def server_with(tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """Starts a server whose time limits are a test's own: `server_with(value_call=0.05)`."""
+    started: list[Server] = []
+
+    def start(**limits: float) -> Server:
+        place = tmp_path / f"server{len(started)}" / "data"
+        started.append(Server(place, env=set_timings(**limits)))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.stop()
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Quick ones first."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test that takes `python` runs on the interpreters of this machine.
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: no garbage collection looks through it again."""
+    gc.collect()
+    gc.freeze()
 
-    Usually without 3.10 and 3.12, whose neighbours work in the same way; on every one with
-    `HOLDFAST_EVERY_PYTHON=1`, as in `make soak`.
-    """
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The command that runs what failed again."""
+    failed = [
+        report.nodeid
+        for outcome in ("failed", "error")
+        for report in terminalreporter.stats.get(outcome, [])
+        if isinstance(report, pytest.TestReport)
+    ]
+    if failed:
+        chosen = list(dict.fromkeys(failed)) if len(failed) <= 10 else ["--last-failed"]
+        again = shlex.join([os.path.relpath(sys.executable), "-m", "pytest", "-q", *chosen])
+        terminalreporter.write_line(f"run it again: {again}")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test that takes `python` runs on each of the interpreters that tests are to use."""
     if "python" in metafunc.fixturenames:
-        all_of_them: list[Interpreter] = find_interpreters()
-        if not os.environ.get("HOLDFAST_EVERY_PYTHON") and len(all_of_them) > 3:
-            all_of_them = [each for each in all_of_them if each.version[1] not in (10, 12)]
-        ids = [".".join(map(str, each.version[:2])) for each in all_of_them]
-        metafunc.parametrize("python", [each.path for each in all_of_them], ids=ids)
+        chosen = choose_interpreters()
+        ids = [".".join(map(str, each.version[:2])) for each in chosen]
+        metafunc.parametrize("python", [each.path for each in chosen], ids=ids)

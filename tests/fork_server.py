@@ -31,6 +31,7 @@ _MAX_REQUEST = 1_000_000
 _SERVER = """
 import atexit, ctypes, gc, importlib, json, os, pkgutil, runpy, signal, socket, sys, threading
 import holdfast.bridge, holdfast.cli.agents, holdfast.server.http_server, uvloop
+from holdfast import timings
 from holdfast.cli import server_access
 for module in pkgutil.walk_packages(holdfast.cli.__path__, "holdfast.cli."):
     if not module.name.endswith(("_screen", "_program")):  # those load much, or run
@@ -80,6 +81,7 @@ if command["new_session"]:
 os.chdir(command["cwd"])
 os.environ.clear()
 os.environ.update(command["env"])
+timings.use(timings.read_environment())
 server_access.console.__init__()  # it reads COLUMNS, as the other one does
 server_access.complaints.__init__(stderr=True)
 argv = command["argv"]
@@ -146,7 +148,7 @@ class _ForkServer:
         argv = [sys.executable, "-c", _SERVER, str(theirs.fileno()), str(_MAX_REQUEST)]
         self._process = subprocess.Popen(argv, pass_fds=[theirs.fileno()])
         theirs.close()
-        atexit.register(self._close)
+        atexit.register(self.close)
 
     def start(self, command: Mapping[str, object], streams: list[int]) -> ForkedProcess:
         report, write = os.pipe()
@@ -156,14 +158,22 @@ class _ForkServer:
             os.close(write)
         return ForkedProcess(os.fdopen(report, "rb", buffering=0))
 
-    def _close(self) -> None:
+    def close(self) -> None:
         self._requests.close()
         self._process.wait()
 
 
 @functools.cache
-def _fork_server() -> _ForkServer:
+def start_fork_server() -> _ForkServer:
+    """It is started once. What is forked from this process later uses it, too."""
     return _ForkServer()
+
+
+def stop() -> None:
+    """End the process that forks, if there is one. The next command starts another."""
+    if start_fork_server.cache_info().currsize:
+        start_fork_server().close()
+        start_fork_server.cache_clear()
 
 
 def start_python(
@@ -184,7 +194,7 @@ def start_python(
     }
     with open(os.devnull, "rb") as nothing:
         streams = [nothing.fileno() if stdin is None else stdin, stdout, stderr]
-        return _fork_server().start(command, streams)
+        return start_fork_server().start(command, streams)
 
 
 def run_holdfast(

@@ -16,11 +16,13 @@ from typing import Any
 
 import httpx
 
+import holdfast
 from event_checks import check_events
 from fork_server import start_python
 from polling import wait_until
 
 PROGRAMS = Path(__file__).parent / "programs"
+OUR_PACKAGE = Path(holdfast.__file__).parent
 _MARKER = re.compile(r"#\s*@(\w+)\s*$")
 
 
@@ -41,14 +43,23 @@ class Program:
 
 
 class Server:
-    """`holdfast serve` in a process of its own, from ready to gone."""
+    """`holdfast serve` in a process of its own, from ready to gone.
 
-    def __init__(self, data_dir: Path, *options: str, env: dict[str, str] | None = None) -> None:
+    `script` is run in place of `holdfast`, for a server in which something is different.
+    """
+
+    def __init__(
+        self,
+        data_dir: Path,
+        *options: str,
+        env: dict[str, str] | None = None,
+        script: Path | None = None,
+    ) -> None:
         self.data_dir = data_dir
         data_dir.parent.mkdir(parents=True, exist_ok=True)
         ready, write = os.pipe()
         self.ready_file = data_dir.parent / f"{data_dir.name}.ready.json"
-        argv = ["-m", "holdfast", "serve", "--port", "0"]
+        argv = [*(["-m", "holdfast"] if script is None else [str(script)]), "serve", "--port", "0"]
         if "--pool-size" not in options:
             argv += ["--pool-size", "0"]  # most tests need none, and each costs half a second
         argv += ["--data-dir", str(data_dir), "--ready-file", str(self.ready_file), *options]
@@ -68,6 +79,10 @@ class Server:
         self.url: str = json.loads(self.ready_file.read_text())["url"]
         self.http = httpx.Client(base_url=self.url, timeout=100, trust_env=False)
 
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
     def wait_for_log(self, word: str) -> str:
         """The next line of its log that has this word in it."""
         while word not in self.log[-1]:
@@ -82,15 +97,15 @@ class Server:
 
     def stop(self) -> int:
         """As a user would: SIGTERM, and it ends by itself."""
-        if self.process.poll() is None:
+        if self.is_running:
             self.process.terminate()
         try:
-            return self.process.wait(30)
+            return self.process.wait(60)
         finally:
             self.close()
 
     def close(self) -> None:
-        if self.process.poll() is None:
+        if self.is_running:
             self.process.kill()
             self.process.wait()
         self.http.close()
@@ -136,6 +151,16 @@ class Server:
             cursor, has_more = page["cursor"], page["has_more"]
 
     @contextlib.contextmanager
+    def settings(self, **values: Any) -> Iterator[None]:
+        """Other settings within the block."""
+        usual = self.get("/config")
+        self.patch("/config", values)
+        try:
+            yield
+        finally:
+            self.patch("/config", {name: usual[name] for name in values})
+
+    @contextlib.contextmanager
     def session(self, **config: Any) -> Iterator[Session]:
         """A session that is deleted afterwards, whatever happens."""
         created = self.post("/sessions", config)
@@ -144,7 +169,7 @@ class Server:
             yield made
             made.check_events()
         finally:
-            if self.process.poll() is None:
+            if self.is_running:
                 self.http.delete(f"/sessions/{made.id}")
 
 
@@ -174,7 +199,7 @@ class Session:
 
     def check_events(self) -> None:
         """That everything it has told of itself is as documented, if it can still be asked."""
-        if self.server.process.poll() is None:
+        if self.server.is_running:
             answer = self.server.http.get(self.path("/events?limit=10000"))
             assert answer.status_code in (200, 404), answer.text
             if answer.status_code == 200:

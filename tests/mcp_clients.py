@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -48,7 +49,7 @@ async def over_stdio(
 async def over_http(
     server: Server, mode: str = "auto", cwd: Path = PROGRAMS
 ) -> AsyncIterator[Client]:
-    async with Client(f"{server.url}/mcp?cwd={cwd}", mode=mode) as client:
+    async with Client(f"{server.url}/mcp?cwd={quote(str(cwd))}", mode=mode) as client:
         yield client
 
 

@@ -12,7 +12,7 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 import psutil
 
@@ -143,3 +143,11 @@ def is_running(pid: int) -> bool:
 
 def count_descriptors() -> int:
     return len(os.listdir("/proc/self/fd"))
+
+
+def find_by_variable(name: str, value: str) -> Iterator[psutil.Process]:
+    """The processes that have inherited a variable, from whomever."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            if process.environ().get(name) == value:
+                yield process

@@ -20,7 +20,7 @@ def bring_to(session: Session, state: str) -> None:
             pass
         case "running":
             session.launch(IDLE, wait=False)
-            session.get("/output?wait=20")  # it has said that it is ready
+            session.get("/output?wait=60")  # it has said that it is ready
         case "paused":
             session.break_at(LOOP, "add")
             session.launch(LOOP)

@@ -225,14 +225,13 @@ def test_what_still_runs_in_the_folder_of_a_program_is_ended() -> None:
             assert left.stdout is not None
             left.stdout.readline()
             evaluation._end_processes(str(case.path.parent))
-            assert left.wait(timeout=30) != 0
+            assert left.wait(timeout=60) != 0
 
 
 @pytest.mark.slow
 def test_stepping_and_tables_find_the_cause() -> None:
-    found = evaluation.measure(
-        has_peers=False, programs=evaluation.select("split_bill", "user_settings")
-    ).findings
+    programs = evaluation.select("user_settings")
+    found = evaluation.measure(has_peers=False, programs=programs).findings
 
     for policy in ("stepping", "debug_run"):
         for finding in found[f"Holdfast: {policy}"].values():

@@ -57,7 +57,7 @@ OUTPUTS = {
         different from what was recorded
           result
             expected  6
-            actual    8
+            actual    20
         """,
     "agent_held.py": """\
         held: remove {'path': '/home'}
@@ -149,10 +149,7 @@ def expected_output(name: str) -> str:
     return "".join(line[8:] + "\n" for line in OUTPUTS[name].splitlines() if line.strip())
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow) if "to_test" in name else name for name in CALLS],
-)
+@pytest.mark.parametrize("name", CALLS)
 def test_an_example_prints_what_it_should(server: Server, name: str) -> None:
     assert run(name, HOLDFAST_SERVER_URL=server.url) == expected_output(name)
 
@@ -184,10 +181,7 @@ def quiet_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     running.stop()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow) if "mcp" in name else name for name in TOOLS],
-)
+@pytest.mark.parametrize("name", TOOLS)
 def test_an_example_of_the_tools_prints_what_it_should(
     tmp_path: Path, quiet_server: Server, name: str
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from pathlib import Path
 import grimp
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from own_environment import callers_home
+from repository_files import ROOT, list_own_files
+
 SOURCE = ROOT / "src" / "holdfast"
 ROOMS = sorted(path for path in SOURCE.rglob("__init__.py"))
 PAPERS = ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE"]
@@ -25,20 +28,9 @@ REGISTRIES = [
 ]
 
 
-def own_files() -> list[Path]:
-    """What is in the repository, or is about to be; everything visible, where git cannot say."""
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    try:
-        named = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True)
-        found = [ROOT / name for name in named.stdout.split("\0") if name]
-    except (OSError, subprocess.CalledProcessError):
-        found = [path for top in ROOT.glob("[!.]*") for path in (top, *top.rglob("*"))]
-    return [path for path in found if path.is_file()]
-
-
 def texts() -> dict[str, str]:
     read = {}
-    for path in own_files():
+    for path in list_own_files():
         try:
             read[str(path.relative_to(ROOT))] = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:  # a picture, or a test's own nonsense
@@ -48,7 +40,7 @@ def texts() -> dict[str, str]:
 
 def places() -> list[str]:
     """Paths that only this machine has. A short one, such as `/app`, could be found anywhere."""
-    home = Path.home()
+    home = callers_home()
     return [f"{home}/"] * (home != Path("/")) + [f"{ROOT}/"] * (len(ROOT.parts) > 2)
 
 
@@ -100,6 +92,8 @@ def broad_excepts() -> list[str]:
         if path.relative_to(SOURCE).parts[0] == "probe":
             continue  # it runs inside other people's programs, and must not disturb them
         text = path.read_text(encoding="utf-8")
+        if not re.search(r"except *(:|.*Exception)", text):
+            continue
         lines = text.splitlines()
         for node in ast.walk(ast.parse(text)):
             if not isinstance(node, ast.ExceptHandler):
@@ -114,6 +108,30 @@ def broad_excepts() -> list[str]:
 
 def test_a_broad_except_says_why() -> None:
     assert broad_excepts() == []
+
+
+# They wait for what tells nobody: a condition that only a look can find, and processes that end.
+# The last is about code of the user's that sleeps.
+_MAY_SLEEP = ["polling.py", "run_watcher.py", "bridge/test_control.py"]
+
+
+def sleeps() -> list[str]:
+    """Where tests, and not the programs that they debug, sleep."""
+    places = []
+    for path in (ROOT / "tests").rglob("*.py"):
+        name = path.relative_to(ROOT / "tests").as_posix()
+        if name.startswith("programs/") or name in _MAY_SLEEP:
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.Attribute, ast.ImportFrom)) and re.fullmatch(
+                r"time\.sleep|from time import .*\bsleep\b.*", ast.unparse(node)
+            ):
+                places.append(f"{name}:{node.lineno}")
+    return places
+
+
+def test_no_test_sleeps() -> None:
+    assert sleeps() == []
 
 
 # -- the documents and the code --------------------------------------------------------------------
@@ -208,10 +226,14 @@ def test_documents_name_files_and_symbols_that_exist(document: Path) -> None:
 @pytest.mark.parametrize("document", ABOUT_THE_CODE, ids=lambda path: path.stem)
 def test_documents_use_words_that_the_code_has(document: Path) -> None:
     """`APPLIED` or `step_wait`: a single word in code type that looks like one of our names."""
-    code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
     words = set(re.findall(r"`(\w+)`", document.read_text(encoding="utf-8"))) - _FOREIGN
-    known = set(re.findall(r"\w+", code))
-    assert sorted(words - known) == []
+    assert sorted(words - words_of_code()) == []
+
+
+@functools.cache
+def words_of_code() -> set[str]:
+    texts = (path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+    return {word for text in texts for word in re.findall(r"\w+", text)}
 
 
 # -- faces and kinds -----------------------------------------------------------------------------

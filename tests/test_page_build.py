@@ -80,8 +80,8 @@ def test_without_node_it_says_what_to_install(checkout: Path) -> None:
 
 
 def test_a_build_that_fails_shows_why_and_leaves_the_old_page(checkout: Path) -> None:
-    lock = checkout / "web" / "package-lock.json"
-    lock.write_text("{}")
+    # npm refuses it at once. With a wrong lock file it would ask the registry for every package.
+    (checkout / "web" / "package.json").write_text("no JSON")
     ran = run(checkout / "web", "import page_build; page_build.main()")
     assert ran.returncode == 1
     assert "npm-cli.js ci" in ran.stderr or "npm ci" in ran.stderr

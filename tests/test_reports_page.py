@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -31,7 +32,7 @@ def test_the_example_of_the_page_is_true(server: Server, tmp_path: Path) -> None
     told: list[dict[str, Any]] = []
 
     def call(tool: str, **fields: Any) -> str:
-        path = f"/api/v1/tools/{tool}?client=page&cwd={tmp_path}"
+        path = f"/api/v1/tools/{tool}?client=page&cwd={quote(str(tmp_path))}"
         told.append(server.post(path, fields))
         return normalize(msgspec.convert(told[-1], Report).to_text())
 
@@ -41,7 +42,7 @@ def test_the_example_of_the_page_is_true(server: Server, tmp_path: Path) -> None
         assert call("debug_step") == step
         as_json = json.loads(_SESSION.sub("sess_", list_blocks("json")[0]))
         assert {**told[-1], "session_id": "sess_"} == as_json
-        remove = f"/api/v1/tools/debug_set_breakpoints?client=page&cwd={tmp_path}"
+        remove = f"/api/v1/tools/debug_set_breakpoints?client=page&cwd={quote(str(tmp_path))}"
         server.post(remove, {"remove": ["all"]})
         assert call("debug_step", kind="return") == back
         assert call("debug_continue") == end

@@ -48,7 +48,7 @@ class ToolUser:
         return self.call("debug_evaluate", expression=expression, **request)
 
     def stop_all(self) -> None:
-        if self.server.process.poll() is None:
+        if self.server.is_running:
             self.call("debug_stop", session_id="all")
 
 

@@ -36,17 +36,22 @@ class Contender:
     evaluate_tool: str
 
 
-def measure(rounds: int, *, has_peers: bool) -> tuple[list[Row], list[Ratio]]:
-    """The scenario beside the peers, and our own stops deep in a stack beside shallow ones."""
+def measure(rounds: int, url: str | None = None) -> tuple[list[Row], list[Ratio]]:
+    """The scenario beside the peers, and our own stops deep in a stack beside shallow ones.
+
+    With the address of a running server, only ours is measured, and on that one.
+    """
+    has_peers = url is None
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
-        contenders = _list_ours(Path(folder))
+        ours = _our_command(Path(folder), url)
+        contenders = _list_ours(ours)
         if has_peers:
             contenders += _list_peers(Path(folder))
         outcomes: dict[str, list[Outcome]] = {contender.name: [] for contender in contenders}
         for _ in range(rounds):
             for contender in contenders:
                 outcomes[contender.name].append(asyncio.run(_play(contender)))
-        depth = asyncio.run(_measure_depth(_our_command(Path(folder))))
+        depth = asyncio.run(_measure_depth(ours))
     ratios = [_compare_walls(outcomes), *depth] if has_peers else depth
     return _build_rows(contenders, outcomes), ratios
 
@@ -58,8 +63,7 @@ def _compare_walls(outcomes: dict[str, list[Outcome]]) -> Ratio:
     return Ratio("the whole scenario", "ms", ours, DAP_MCP, base, _MAX_WALL)
 
 
-def _list_ours(folder: Path) -> list[Contender]:
-    ours = _our_command(folder)
+def _list_ours(ours: ServerCommand) -> list[Contender]:
     step, evaluate = ("debug_step",), "debug_evaluate"
     return [
         Contender(OURS, ours, scenario.play_holdfast, step, evaluate),
@@ -79,9 +83,9 @@ def _list_peers(folder: Path) -> list[Contender]:
     return contenders
 
 
-def _our_command(folder: Path) -> ServerCommand:
+def _our_command(folder: Path, url: str | None) -> ServerCommand:
     environment = {**os.environ, "HOLDFAST_HOME": str(folder / "data"), "VIRTUAL_ENV": sys.prefix}
-    command = (sys.executable, ("-m", "holdfast", "mcp"))
+    command = (sys.executable, ("-m", "holdfast", "mcp", *(["--url", url] if url else [])))
     return ServerCommand(*command, cwd=scenario.PROGRAMS, environment=environment)
 
 

@@ -22,19 +22,20 @@ _HANDSHAKE, _STATELESS = "2025-11-25", "2026-07-28"
 _PROGRESS = {"_meta": {"progressToken": 1}}
 _META = "io.modelcontextprotocol/"
 REST, TOOL = "a step over REST", "debug_step over REST"
-_WARM_UP = 20
+_MAX_WARM_UP = 20
 
 
 def measure(server: Server, steps: int) -> dict[str, Figure]:
     """Step one session in each way in turn."""
     readings = Readings()
+    warm_up = min(_MAX_WARM_UP, steps)
     with contextlib.closing(_Link(server.url)) as link:
         ways = dict(_list_ways(link))
-        for number in range(_WARM_UP + steps):
+        for number in range(warm_up + steps):
             for name, step in ways.items():
                 with readings.time(name):
                     step()
-            if number < _WARM_UP:
+            if number < warm_up:
                 readings.all.clear()
         link.post("/tools/debug_stop", {"session_id": "all"})
     return {name: summarize(readings.all[name]) for name in ways}

@@ -68,6 +68,6 @@ def test_a_command_counts_from_its_acknowledgement(
 ) -> None:
     loop = Hasty(ask)
     CommandExecutor(loop.control).execute(command)
-    loop.thread.join(10)
+    loop.thread.join(60)
     [answer] = loop.answers
     assert answer

@@ -45,7 +45,7 @@ def test_a_pause_takes_effect_before_the_next_model_call(dbg: Bridge) -> None:
     assert loop.wait_for("command_applied", commandId=command)
 
     loop.resume()
-    assert running.result(30) == "done"
+    assert running.result(60) == "done"
     assert loop.wait_for("resumed", stop=stop["stop"])["action"] == "continue"
 
 
@@ -58,7 +58,7 @@ def test_what_is_held_is_said_again_while_it_is_held(dbg: Bridge) -> None:
     snapshot = loop.wait_for("state_snapshot", 2)
     assert snapshot == {"paused": True, "waiting": "resume", "iteration": 1, "stops": ["stop-1"]}
     loop.resume()
-    running.result(30)
+    running.result(60)
 
 
 def test_a_step_runs_one_iteration_and_holds_before_the_next(dbg: Bridge) -> None:
@@ -74,7 +74,7 @@ def test_a_step_runs_one_iteration_and_holds_before_the_next(dbg: Bridge) -> Non
     assert (loop.asked, len(loop.done)) == (1, 1)
 
     loop.resume()
-    assert running.result(30) == "done"
+    assert running.result(60) == "done"
     assert len(loop.data_of("paused")) == 2
 
 
@@ -86,7 +86,7 @@ def test_a_step_of_a_running_loop_lets_one_model_call_pass(dbg: Bridge) -> None:
     assert loop.wait_for_stop()["iteration"] == 2
     assert loop.data_of("step_complete") == [{"iteration": 1}]
     loop.resume()
-    running.result(30)
+    running.result(60)
 
 
 def test_a_step_that_ends_the_loop_is_complete_all_the_same(dbg: Bridge) -> None:
@@ -96,7 +96,7 @@ def test_a_step_that_ends_the_loop_is_complete_all_the_same(dbg: Bridge) -> None
     loop.wait_for_stop()
     loop.wait_for_execution(loop.send("step"))
 
-    assert running.result(30) == "done"
+    assert running.result(60) == "done"
     assert loop.wait_for("step_complete") == {"iteration": 1}
 
 
@@ -112,7 +112,7 @@ def test_a_resume_that_names_its_stop_never_releases_a_later_one(dbg: Bridge) ->
     assert len(loop.done) == 1
     assert second in dbg.control.stops
     loop.resume(stop=second)
-    running.result(30)
+    running.result(60)
 
 
 def test_pause_and_resume_with_nothing_to_do_are_answered(dbg: Bridge) -> None:
@@ -144,7 +144,7 @@ def test_a_breakpoint_on_a_tool_holds_before_it_runs(dbg: Bridge, shape: tuple[s
     assert "tool_call_start" not in loop.types
 
     loop.resume()
-    running.result(30)
+    running.result(60)
     assert loop.done == [("0.txt", "")]
 
 
@@ -156,7 +156,7 @@ def test_an_iteration_breakpoint_fires_once(dbg: Bridge) -> None:
     assert loop.wait_for_stop()["iteration"] == 2
     assert loop.asked == 1
     loop.resume()
-    running.result(30)
+    running.result(60)
     assert len(loop.data_of("paused")) == 1
 
 
@@ -167,7 +167,7 @@ def test_a_pattern_is_looked_for_in_the_input(dbg: Bridge) -> None:
 
     assert loop.wait_for_stop()["input"] == {"path": "rm -rf /"}
     loop.resume(action="skip", result="refused")
-    running.result(30)
+    running.result(60)
     assert loop.done == [("a", "")]
     assert loop.results == ["wrote a", "refused"]
 
@@ -188,7 +188,7 @@ def test_a_pattern_matches_what_people_see(dbg: Bridge, regex: str) -> None:
     running = loop.run_in_thread()
     assert loop.wait_for_stop()["name"] == "write"
     loop.resume()
-    running.result(30)
+    running.result(60)
 
 
 def test_a_model_tokens_a_condition_and_hits_are_broken_on(dbg: Bridge) -> None:
@@ -205,7 +205,7 @@ def test_a_model_tokens_a_condition_and_hits_are_broken_on(dbg: Bridge) -> None:
     for count, iteration in enumerate((2, 3, 4), 1):
         assert loop.wait_for_stop(count)["iteration"] == iteration
         loop.resume()
-    running.result(30)
+    running.result(60)
     assert len(loop.data_of("paused")) == 3
 
 
@@ -215,7 +215,7 @@ def test_a_breakpoint_on_a_tool_takes_a_condition_over_its_input(dbg: Bridge) ->
     running = loop.run_in_thread()
     assert loop.wait_for_stop()["input"] == {"path": "2.txt"}
     loop.resume()
-    running.result(30)
+    running.result(60)
 
 
 def test_breakpoints_are_listed_and_cleared(dbg: Bridge) -> None:
@@ -268,7 +268,7 @@ def held_at_tool(dbg: Bridge) -> tuple[AgentLoop, Any]:
 def test_an_input_can_be_changed(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
     loop.resume(action="modify", input={"path": "safe.txt", "text": "hello"}, by="me")
-    running.result(30)
+    running.result(60)
 
     assert loop.done == [("safe.txt", "hello")]
     [begun] = loop.data_of("tool_call_start")
@@ -293,7 +293,7 @@ def test_an_input_that_does_not_fit_is_refused_and_it_stays_held(
     assert said in refused["message"]
     assert (len(dbg.control.stops), loop.done) == (1, [])
     loop.resume(action="modify", input={"text": "hello"})
-    running.result(30)
+    running.result(60)
     assert loop.done == [("0.txt", "hello")]
 
 
@@ -305,7 +305,7 @@ def test_a_setting_that_a_model_does_not_take_is_refused(dbg: Bridge) -> None:
     refused = loop.wait_for_rejection(loop.send("resume", action="modify", input={"modle": "x"}))
     assert "scripted has no parameter 'modle' (did you mean 'model'?)" in refused["message"]
     loop.resume(action="modify", input={"messages": [{"role": "user", "content": "x"}]})
-    running.result(30)
+    running.result(60)
     assert loop.seen == [[{"role": "user", "content": "x"}]]
 
 
@@ -315,13 +315,13 @@ def test_a_tool_that_takes_anything_takes_any_input(dbg: Bridge) -> None:
     running = run_in_thread(lambda: tool(a=1))
     files(dbg).wait_for_stop()
     files(dbg).resume(action="modify", input={"b": 2})
-    assert running.result(30) == {"a": 1, "b": 2}
+    assert running.result(60) == {"a": 1, "b": 2}
 
 
 def test_a_result_can_be_supplied(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
     loop.resume(result={"ok": True})
-    running.result(30)
+    running.result(60)
 
     assert loop.done == []
     assert loop.results == [{"ok": True}]
@@ -331,7 +331,7 @@ def test_a_result_can_be_supplied(dbg: Bridge) -> None:
 def test_an_error_can_be_raised(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
     loop.resume(action="raise", exception_type="PermissionError", exception_message="not today")
-    running.result(30)
+    running.result(60)
     assert loop.done == []
     assert loop.results == ["PermissionError: not today"]
 
@@ -339,7 +339,7 @@ def test_an_error_can_be_raised(dbg: Bridge) -> None:
 def test_a_held_tool_can_be_cancelled(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
     loop.wait_for_execution(loop.send("cancel_tool", toolId="tool-1"))
-    running.result(30)
+    running.result(60)
 
     assert loop.done == []
     assert loop.results[0].startswith("ToolCancelled: ")
@@ -355,7 +355,7 @@ def test_a_message_can_be_injected_while_a_model_call_is_held(dbg: Bridge) -> No
     assert loop.wait_for_execution(command)["status"] == "applied"
     assert loop.wait_for("command_response", commandId=command)["success"] is True
     loop.resume(stop=stop["stop"])
-    running.result(30)
+    running.result(60)
 
     assert loop.seen[0][-1] == {"role": "user", "content": "be brief"}
     assert loop.data_of("user_input") == [{"content": "begin"}]
@@ -367,7 +367,7 @@ def test_a_message_injected_in_between_comes_before_the_next_model_call(dbg: Bri
     command = loop.send("inject_message", role="user", content="stop after this")
     assert loop.wait_for_execution(command)["status"] == "accepted"
     loop.resume()
-    running.result(30)
+    running.result(60)
 
     assert [each["role"] for each in loop.seen[1]] == ["user", "assistant", "tool", "user"]
     assert loop.wait_for("command_applied", commandId=command)
@@ -379,7 +379,7 @@ def test_to_inject_is_a_decision_too(dbg: Bridge) -> None:
     running = loop.run_in_thread()
     loop.wait_for_stop()
     loop.resume(action="inject", role="user", content="now")
-    running.result(30)
+    running.result(60)
     assert loop.seen[0][-1]["content"] == "now"
 
 
@@ -392,7 +392,7 @@ def test_the_messages_of_a_model_call_can_be_edited_and_its_answer_supplied(dbg:
     loop.wait_for_stop(2)
     loop.resume(result={"role": "assistant", "content": "faked", "ask": None})
 
-    assert running.result(30) == "faked"
+    assert running.result(60) == "faked"
     assert loop.seen == [[{"role": "user", "content": "something else"}]]
     assert loop.asked == 1
 
@@ -403,7 +403,7 @@ def test_a_variable_is_set_while_held_and_before_the_next_step_otherwise(dbg: Br
     assert loop.wait_for("variable_set")["value"] == 5
     assert loop.vars == {"depth": 5}
     loop.resume()
-    running.result(30)
+    running.result(60)
     assert files(dbg).wait_for_rejection(loop.send("set_variable", key="depth", value=6))
 
 
@@ -415,7 +415,7 @@ def test_an_error_breakpoint_holds_after_the_failure_and_takes_a_result(dbg: Bri
     assert (stop["at"], stop["name"]) == ("error", "fail")
     assert stop["error"] == {"type": "ValueError", "message": "flaky"}
     loop.resume(result="recovered")
-    running.result(30)
+    running.result(60)
     assert loop.results == ["recovered"]
 
 
@@ -436,7 +436,7 @@ def test_a_decision_that_makes_no_sense_leaves_it_held(
     loop.wait_for_rejection(loop.send("resume", **decision))
     assert loop.done == []
     loop.resume()
-    running.result(30)
+    running.result(60)
 
 
 def test_several_tools_are_held_at_once_and_each_has_its_decision(dbg: Bridge) -> None:
@@ -449,9 +449,9 @@ def test_several_tools_are_held_at_once_and_each_has_its_decision(dbg: Bridge) -
 
     assert "name the stop" in found.wait_for_rejection(found.send("resume", result=0))["message"]
     found.resume(stop=stops[1], result="one")
-    assert running[1].result(30) == "one"
+    assert running[1].result(60) == "one"
     found.resume()
-    assert [each.result(30) for each in running] == [0, "one", 2]
+    assert [each.result(60) for each in running] == [0, "one", 2]
 
 
 # -- async ---------------------------------------------------------------------------------------
@@ -475,7 +475,7 @@ def test_a_held_async_tool_blocks_nothing_else_in_its_loop(dbg: Bridge) -> None:
             ticks += 1
         assert ran == []
         found.send("resume")
-        return await asyncio.wait_for(held, 30), ticks
+        return await asyncio.wait_for(held, 60), ticks
 
     result, ticks = asyncio.run(main())
     assert result == "slow"
@@ -486,7 +486,7 @@ def test_a_hold_is_not_part_of_how_long_a_tool_took(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
     loop.wait_for("state_snapshot")
     loop.resume()
-    running.result(30)
+    running.result(60)
     [end] = loop.data_of("tool_call_end")
     assert end["heldMs"] > end["durationMs"]
 
@@ -498,7 +498,7 @@ def test_what_is_held_inside_a_tool_is_not_the_time_of_the_tool(dbg: Bridge) -> 
     def outer() -> str:
         inside = contextvars.copy_context()
         other = run_in_thread(lambda: inside.run(loop.write, "a"))
-        return str(middle() + other.result(30))
+        return str(middle() + other.result(60))
 
     @dbg.tool
     def middle() -> str:
@@ -509,7 +509,7 @@ def test_what_is_held_inside_a_tool_is_not_the_time_of_the_tool(dbg: Bridge) -> 
     stops = [loop.wait_for_stop(1)["stop"], loop.wait_for_stop(2)["stop"]]
     for stop in stops:
         loop.resume(stop=stop)
-    assert running.result(30) == "wrote bwrote a"
+    assert running.result(60) == "wrote bwrote a"
 
     ended = {data["toolId"]: data for data in loop.data_of("tool_call_end")}
     names = {data["toolId"]: data for data in loop.data_of("tool_call_start")}
@@ -537,7 +537,7 @@ def test_the_duration_of_a_tool_leaves_out_what_is_held_inside(dbg: Bridge) -> N
     loop.wait_for_stop()
     loop.wait_for("state_snapshot")  # it is held for a while
     loop.resume()
-    running.result(30)
+    running.result(60)
     end = loop.wait_for("tool_call_end", name="outer")
     inner = loop.wait_for("tool_call_end", name="write")
     assert end["heldMs"] == inner["heldMs"]
@@ -595,7 +595,7 @@ def test_a_thread_that_goes_on_is_abandoned_and_not_called_cancelled(dbg: Bridge
 
     def work() -> None:
         entered.set()
-        release.wait(30)
+        release.wait(60)
         finished.append("anyway")
 
     @dbg.tool
@@ -643,7 +643,7 @@ def test_a_function_of_another_thread_is_cancelled_at_its_next_instruction(dbg: 
         while True:
             time.sleep(0.001)
 
-    _cancelled_in(lambda tool: run_in_thread(tool).result(30), dbg, spin)
+    _cancelled_in(lambda tool: run_in_thread(tool).result(60), dbg, spin)
 
 
 # -- inspecting ----------------------------------------------------------------------------------
@@ -682,7 +682,7 @@ def test_the_state_can_be_inspected_at_any_time(dbg: Bridge) -> None:
     assert loop.wait_for_rejection(loop.send("inspect", what="messages", count=-1))
     assert loop.wait_for_rejection(loop.send("inspect", what="everything"))
     loop.resume()
-    running.result(30)
+    running.result(60)
 
 
 @pytest.mark.parametrize("kind", ["tool", "model"])

@@ -41,6 +41,6 @@ def test_messages_that_were_not_touched_are_the_same_objects(tmp_path: Path) -> 
         files.resume(
             action="modify", input={"messages": [*shown, {"role": "user", "content": "more"}]}
         )
-        running.result(30)
+        running.result(60)
     assert [each is original for each, original in zip(sent, originals, strict=False)] == [True] * 2
     assert sent[2] == Said("user", "more")

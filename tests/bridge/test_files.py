@@ -167,7 +167,7 @@ def test_a_stop_is_named_once_in_all_lives_of_a_session(tmp_path: Path) -> None:
         running = loop.run_in_thread()
         first = loop.wait_for_stop()["stop"]
         loop.resume()
-        running.result(30)
+        running.result(60)
     with open_bridge(tmp_path, session=dbg.id) as again:
         loop = AgentLoop(again, [])
         loop.wait_for_execution(loop.send("pause"))
@@ -175,7 +175,7 @@ def test_a_stop_is_named_once_in_all_lives_of_a_session(tmp_path: Path) -> None:
         assert loop.wait_for_stop(2)["stop"] != first
         assert loop.resume(stop=first)["status"] == "expired"
         loop.resume()
-        running.result(30)
+        running.result(60)
 
 
 def test_a_killed_agent_is_no_longer_alive_and_its_recording_stays(tmp_path: Path) -> None:
@@ -299,7 +299,7 @@ def test_a_hold_is_not_released_because_its_control_failed(tmp_path: Path) -> No
         loop.wait_for("state_snapshot", len(loop.data_of("state_snapshot")) + 1)
         assert loop.done == []
         loop.resume()
-        assert running.result(30) == "done"
+        assert running.result(60) == "done"
 
 
 def test_a_clock_that_jumps_changes_no_order_and_no_duration(

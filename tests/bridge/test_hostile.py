@@ -129,7 +129,7 @@ def test_a_method_is_a_tool_without_its_object(dbg: Bridge) -> None:
     running = run_in_thread(lambda: Shop().price("tea"))
     found.wait_for_stop()
     found.resume(input={"count": 3})
-    assert running.result(30) == "Shop tea 3"
+    assert running.result(60) == "Shop tea 3"
 
 
 # -- secrets -------------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ def test_messages_that_are_none_are_refused_and_it_stays_held(dbg: Bridge) -> No
         loop.wait_for_rejection(loop.send("resume", action="modify", input={"messages": wrong}))
     loop.wait_for_rejection(loop.send("resume", stop=[1]))
     loop.resume()
-    assert running.result(30) == "done"
+    assert running.result(60) == "done"
 
 
 def test_a_setting_that_was_left_to_its_default_can_be_changed(dbg: Bridge) -> None:
@@ -233,7 +233,7 @@ def test_a_setting_that_was_left_to_its_default_can_be_changed(dbg: Bridge) -> N
     running = run_in_thread(lambda: ask([]))
     found.wait_for_stop()
     found.resume(action="modify", input={"temperature": 0})
-    running.result(30)
+    running.result(60)
     assert used == [0]
 
 
@@ -265,7 +265,7 @@ def test_after_it_is_closed_nothing_is_held_and_what_was_held_does_not_run(tmp_p
         loop.breakpoint(on="tool", name="write")
         running = loop.run_in_thread()
         loop.wait_for_stop()
-    assert running.result(30) == "done"
+    assert running.result(60) == "done"
     assert loop.done == []
     assert loop.write(path="later") == "wrote later"
 
@@ -292,7 +292,7 @@ def test_a_step_holds_the_next_run_and_is_not_ended_by_an_inner_one(dbg: Bridge)
         found.wait_for_execution(found.send("step"))
     found.wait_for_stop(3)
     found.resume()
-    running.result(30)
+    running.result(60)
 
 
 def test_a_pause_at_a_held_tool_holds_the_next_model_call(dbg: Bridge) -> None:
@@ -306,7 +306,7 @@ def test_a_pause_at_a_held_tool_holds_the_next_model_call(dbg: Bridge) -> None:
     assert loop.wait_for_stop(2)["reason"] == "pause"
     assert loop.wait_for("command_applied", commandId=command)
     loop.resume()
-    running.result(30)
+    running.result(60)
 
 
 def test_a_step_and_a_cancel_are_said_to_be_applied(dbg: Bridge) -> None:
@@ -314,12 +314,12 @@ def test_a_step_and_a_cancel_are_said_to_be_applied(dbg: Bridge) -> None:
     step = loop.send("step")
     loop.wait_for_execution(step)
     running = loop.run_in_thread()
-    assert loop.entered.wait(30)
+    assert loop.entered.wait(60)
     cancel = loop.send("cancel_tool", toolId="tool-1")
     loop.wait_for("command_applied", commandId=cancel)
     loop.wait_for("command_applied", commandId=step)
     loop.resume()
-    running.result(30)
+    running.result(60)
 
 
 def test_a_command_without_an_id_counts_in_a_new_file_too(dbg: Bridge) -> None:
@@ -330,7 +330,7 @@ def test_a_command_without_an_id_counts_in_a_new_file_too(dbg: Bridge) -> None:
     loop.wait_for_stop()
     loop.home.commands.unlink()
     loop.home.commands.write_text('{"type":"resume"}\n')
-    assert running.result(30) == "done"
+    assert running.result(60) == "done"
 
 
 # -- streams, threads and ends -------------------------------------------------------------------
@@ -375,7 +375,7 @@ def test_a_thread_is_found_wherever_a_coroutine_waits_for_it(dbg: Bridge, how: s
 
     def work() -> None:
         entered.set()
-        release.wait(30)
+        release.wait(60)
 
     @dbg.tool
     async def threaded() -> None:

@@ -24,7 +24,7 @@ def test_the_first_call_is_held_and_only_that(
         assert (stop["reason"], stop["at"], stop["iteration"]) == ("start", "model", 1)
         assert loop.asked == 0
         loop.resume()
-        assert running.result(30) == "done"
+        assert running.result(60) == "done"
         assert len(loop.data_of("paused")) == 1
         assert loop.data_of("session_start")[0]["hold"] is True
 
@@ -35,7 +35,7 @@ def test_the_first_call_may_be_a_tool(tmp_path: Path) -> None:
         running = run_in_thread(lambda: loop.write("a"))
         assert loop.wait_for_stop()["at"] == "tool"
         loop.resume(action="skip", result="nothing")
-        assert (running.result(30), loop.done) == ("nothing", [])
+        assert (running.result(60), loop.done) == ("nothing", [])
 
 
 @pytest.mark.parametrize("by_environment", [False, True])
@@ -51,7 +51,7 @@ def test_breakpoints_are_set_before_the_first_call(
         for number, at in enumerate(("tool", "tool", "model"), 1):
             assert loop.wait_for_stop(number)["at"] == at
             loop.resume()
-        assert running.result(30) == "done"
+        assert running.result(60) == "done"
         started = loop.data_of("session_start")[0]["breakpoints"]
         assert [point["id"] for point in started] == ["bp-1", "bp-2"]
         assert loop.breakpoint(on="model") == "bp-3"

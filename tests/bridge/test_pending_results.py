@@ -98,7 +98,7 @@ class Beat:
 
     def goes_on(self) -> bool:
         self._beats.clear()
-        return self._beats.wait(20)
+        return self._beats.wait(60)
 
 
 # -- awaitables ------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def test_the_event_loop_goes_on_while_one_is_held(dbg: Bridge, way: str) -> None
     assert beat.goes_on()
     assert ran == [1]
     files(dbg).resume(action="modify", input={"number": 21})
-    assert running.result(30) == (2, 42)
+    assert running.result(60) == (2, 42)
 
 
 def test_a_marked_one_is_held_without_blocking_from_its_first_call_on(dbg: Bridge) -> None:
@@ -158,7 +158,7 @@ def test_a_marked_one_is_held_without_blocking_from_its_first_call_on(dbg: Bridg
     files(dbg).wait_for_stop()
     assert beat.goes_on()
     files(dbg).resume(action="skip", result=7)
-    assert running.result(30) == 7
+    assert running.result(60) == 7
 
 
 def test_a_plain_function_around_a_coroutine_keeps_its_result(dbg: Bridge) -> None:
@@ -175,7 +175,7 @@ def test_a_plain_function_around_a_coroutine_keeps_its_result(dbg: Bridge) -> No
     running = run_in_thread(lambda: tool(3))
     files(dbg).wait_for_stop()
     files(dbg).resume(action="skip", result=7)
-    assert running.result(30) == 7
+    assert running.result(60) == 7
 
 
 def test_an_error_is_raised_where_it_is_awaited_and_denied_there_too(dbg: Bridge) -> None:
@@ -434,7 +434,7 @@ def test_a_stream_may_be_ended_by_the_garbage_collector_while_an_event_is_writte
     try:
         leave_in_a_cycle()
         dbg.listen(collect)
-        run_in_thread(dbg.tool(lambda: "done", name="last")).result(30)
+        run_in_thread(dbg.tool(lambda: "done", name="last")).result(60)
     finally:
         gc.enable()
     results = files(dbg).data_of("tool_result")
@@ -457,7 +457,7 @@ def test_a_made_up_answer_is_a_stream_if_one_was_asked_for(dbg: Bridge, is_async
     )
     files(dbg).wait_for_stop()
     files(dbg).resume(action="skip", result=["x", "y"])
-    assert running.result(30) == ["x", "y"]
+    assert running.result(60) == ["x", "y"]
     assert client.made == []
 
 
@@ -481,7 +481,7 @@ def test_an_async_stream_of_a_plain_function_is_held_without_blocking(dbg: Bridg
     files(dbg).wait_for_stop()
     assert beat.goes_on()
     files(dbg).resume()
-    assert running.result(30) == (["a", "b"], ["a", "b"])
+    assert running.result(60) == (["a", "b"], ["a", "b"])
     one, other = files(dbg).data_of("api_response")
     assert one["response"] == other["response"] == ["a", "b"]
 

@@ -50,7 +50,7 @@ def test_a_rule_holds_from_the_first_call_on_and_says_so_once(
     assert loop.done == []
     loop.resume(stop=stop["stop"])
     loop.resume(stop=loop.wait_for_stop(2)["stop"])
-    assert running.result(30) == "done"
+    assert running.result(60) == "done"
     assert len(loop.done) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert "holds tool write (stop-1)" in line
@@ -127,7 +127,7 @@ def test_what_is_allowed_is_never_held_whatever_comes_later(begin: Begin) -> Non
     running = loop.run_in_thread()
     assert loop.wait_for_stop()["input"] == {"path": "1.txt"}
     loop.resume()
-    running.result(30)
+    running.result(60)
     assert len(loop.data_of("paused")) == 1
 
 
@@ -186,7 +186,7 @@ def test_a_timeout_decides_a_coroutine_too_and_a_decision_in_time_counts(begin: 
     loop = AgentLoop(dbg, [])
     running = run_in_thread(lambda: asyncio.run(build()))
     loop.resume(stop=loop.wait_for_stop(2)["stop"], by="me")
-    running.result(30)
+    running.result(60)
     assert ran == ["build"]
     assert [each["by"] for each in loop.data_of("resumed")] == ["rule-1", "me"]
 
@@ -214,7 +214,7 @@ def test_a_replay_is_not_asked_again(begin: Begin, monkeypatch: pytest.MonkeyPat
     running = first.run_in_thread()
     first.wait_for_stop()
     first.resume(action="modify", input={"path": "other.txt"})
-    running.result(30)
+    running.result(60)
     first.dbg.close()
 
     monkeypatch.setenv("HOLDFAST_REPLAY", first.home.id)
@@ -246,7 +246,7 @@ def test_a_decision_cannot_give_a_tool_an_input_that_is_denied(
     def run(loop: AgentLoop) -> None:
         running = loop.run_in_thread()
         loop.resume(stop=loop.wait_for_stop()["stop"], input={"path": "secret"})
-        assert running.result(30) == "done"
+        assert running.result(60) == "done"
 
     loop = AgentLoop(begin(deny, hold), build_writes(1))
     run(loop)

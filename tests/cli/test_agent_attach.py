@@ -32,6 +32,7 @@ from holdfast.cli.agents.agent_screen import AgentScreen, PromptDialog
 from holdfast.recording import command_sender
 from polling import wait_until, wait_until_async
 from replayable_agent import read_data
+from settled_screens import run_settled
 
 PATIENCE = 30.0
 Watched = Pilot[str]
@@ -54,7 +55,7 @@ def run_screen(
     app = AgentScreen(looper.home)
 
     async def watched() -> None:
-        async with app.run_test(size=size) as pilot:
+        async with run_settled(app, size) as pilot:
             await steps(pilot)
 
     asyncio.run(watched())
@@ -208,7 +209,7 @@ def test_a_model_call_is_held_with_its_messages(looper: AgentProcess) -> None:
         await wait_for(pilot, lambda: read_data(looper.home, "variable_set"))
         await pilot.press("s")
         await wait_for(pilot, lambda: len(read_data(looper.home, "paused")) == 2)
-        await wait_for(pilot, is_shown(pilot, "‖ held before model none-1"))
+        await wait_for(pilot, is_shown(pilot, read_data(looper.home, "paused")[1]["stop"]))
         await pilot.press("e")
         await wait_for(pilot, is_prompting(pilot))
         messages = json.loads(pilot.app.screen.query_one(TextArea).text)["messages"]

@@ -327,7 +327,6 @@ def test_sessions_tell_where_a_fork_comes_from(
     assert "parent" not in rows[shopping.id]
 
 
-@pytest.mark.slow
 def test_a_program_edits_a_fork_that_is_held(
     workspace: Workspace, shopping: SessionDirectory
 ) -> None:
@@ -357,7 +356,6 @@ def test_a_program_edits_a_fork_that_is_held(
     assert workspace.agents.home(session).read_metadata()["edited"] is True
 
 
-@pytest.mark.slow
 def test_a_person_edits_a_fork_in_an_editor(
     workspace: Workspace, shopping: SessionDirectory
 ) -> None:

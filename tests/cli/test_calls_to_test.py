@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -164,7 +165,6 @@ def part(text: str, name: str) -> str:
     return next(each for each in text.split("\n\n\n") if f"def {name}(" in each)
 
 
-@pytest.mark.slow
 def test_it_passes_on_the_recorded_behaviour(bank: RecordedProgram) -> None:
     code, said = bank.pytest()
     assert code == 0, said
@@ -180,30 +180,36 @@ def test_what_cannot_be_repeated_is_skipped_with_the_reason(bank: RecordedProgra
     assert "it depends on what is not recorded" in part(text, "test_count_2")
 
 
-@pytest.mark.parametrize(
-    ("name", "before", "after", "failing"),
-    [
-        ("bank.py", "return len(self.history)", "return 7", "test_account_len"),
-        ("bank.py", "history.append(transfer)", "history.append(None)", "test_account_book"),
-        ("bank.py", "return self\n", "return Account('bob')\n", "test_account_book"),
-        ("bank.py", "no (negative)", "no negative", "test_account_book_2"),
-        ("bank.py", "raise Refused", "raise ValueError", "test_account_book_2"),
-        ("bank.py", "Pair(pair.right, pair.left)", "Pair(pair.left, 1)", "test_swapped"),
-        ("bank.py", "numbers.sort()", "numbers.reverse()", "test_sort"),
-        ("bank.py", "= len(numbers)", "= 0", "test_sort"),
-        ("bank.py", "return function(value)", "return function(value) + 1", "test_applied"),
-        ("bank.py", '"is": value is None', '"is": False', "test_slowly"),
-        ("bank.py", 'float("nan")', "0.0", "test_ratio"),
-        ("app.py", "text.split()", "text.split('x')", "test_local"),
-    ],
-)
-@pytest.mark.slow
-def test_it_fails_when_that_changes(
-    bank: RecordedProgram, name: str, before: str, after: str, failing: str
+CHANGES = [
+    {
+        "test_account_len": ("bank.py", "return len(self.history)", "return 7"),
+        "test_account_book": ("bank.py", "history.append(transfer)", "history.append(None)"),
+        "test_account_book_2": ("bank.py", "no (negative)", "no negative"),
+        "test_swapped": ("bank.py", "Pair(pair.right, pair.left)", "Pair(pair.left, 1)"),
+        "test_sort": ("bank.py", "numbers.sort()", "numbers.reverse()"),
+        "test_applied": ("bank.py", "return function(value)", "return function(value) + 1"),
+        "test_slowly": ("bank.py", '"is": value is None', '"is": False'),
+        "test_ratio": ("bank.py", 'float("nan")', "0.0"),
+        "test_local": ("app.py", "text.split()", "text.split('x')"),
+    },
+    {
+        "test_account_book": ("bank.py", "return self\n", "return Account('bob')\n"),
+        "test_account_book_2": ("bank.py", "raise Refused", "raise ValueError"),
+        "test_sort": ("bank.py", "= len(numbers)", "= 0"),
+    },
+]
+"""What is changed at once, and which test fails for it."""
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=["most", "more of the same"])
+def test_what_has_changed_fails_and_nothing_else(
+    bank: RecordedProgram, changes: dict[str, tuple[str, str, str]]
 ) -> None:
-    bank.change(name, before, after)
-    code, said = bank.pytest(f"test_it.py::{failing}")
+    for change in changes.values():
+        bank.change(*change)
+    code, said = bank.pytest()
     assert code == 1, said
+    assert sorted(re.findall(r"^_+ (test_\w+) _+$", said, re.MULTILINE)) == sorted(changes)
 
 
 def test_it_reads_as_written_by_hand(bank: RecordedProgram) -> None:
@@ -249,7 +255,6 @@ def test_ruff_finds_nothing(bank: RecordedProgram) -> None:
         assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.slow
 def test_a_script_that_turns_debugging_on_as_it_is_imported_is_tested_without_a_server(
     server: Server, tmp_path: Path
 ) -> None:
@@ -269,7 +274,6 @@ def test_a_script_that_turns_debugging_on_as_it_is_imported_is_tested_without_a_
     assert code == 0, said
 
 
-@pytest.mark.slow
 def test_code_that_has_changed_already_still_gets_the_recorded_behaviour(
     server: Server, tmp_path: Path
 ) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from harness import Program, Server, Session
 from holdfast.cli.debug_command import leave_session
 from holdfast.cli.screen.debug_screen import DebugScreen, Leaving
+from holdfast.cli.screen.debug_state import Value, ValuePage
 from holdfast.cli.screen.key_table import KEYS, list_help
 from holdfast.cli.screen.list_panes import StackPane
 from holdfast.cli.screen.output_pane import OutputLog
@@ -22,9 +24,10 @@ from holdfast.cli.screen.plain_text import show_controls
 from holdfast.cli.screen.screen_dialogs import HelpDialog, LeaveDialog, LineDialog
 from holdfast.cli.screen.session_client import SessionClient
 from holdfast.cli.screen.source_pane import SourcePane
-from holdfast.cli.screen.value_tree import ValueTree
+from holdfast.cli.screen.value_tree import Entry, ValueTree
 from holdfast.client.http_client import HttpClient
 from polling import wait_until_async
+from settled_screens import run_settled
 
 DOCS = Path(__file__).parents[2] / "docs"
 LOOP = Program("loop.py")
@@ -53,7 +56,7 @@ def run_screen(
     app = ObservedScreen(connect(session), is_joined=is_joined)
 
     async def watched() -> None:
-        async with app.run_test(size=size) as pilot:
+        async with run_settled(app, size) as pilot:
             await steps(pilot)
 
     asyncio.run(watched())
@@ -313,21 +316,36 @@ def test_values_unfold_and_stay_unfolded(server: Server, values: Program) -> Non
         await pilot.press("t")
         await wait_for_stop(pilot, 8)
         tree = pilot.app.query_one("#variables", ValueTree)
-        await wait_for(pilot, lambda: "rows" in read_values(pilot))
-        rows = next(n for n in tree.root.children if n.data and n.data.value.name == "rows")
-        rows.expand()
-        await wait_for(pilot, lambda: len(rows.children) == 2)
+        await wait_for(pilot, lambda: unfold(tree, "rows"))
         await wait_for_text(pilot, "[0] = [1, 2]")
-        rows.children[0].expand()
+        await wait_for(pilot, lambda: unfold(tree, "rows", "[0]"))
         await wait_for_text(pilot, "[1] = 2")
         await pilot.press("n")
         await wait_for_text(pilot, "9▶", "[2] = 5")
         await pilot.press("n")
         await wait_for_text(pilot, "10▶")
-        await wait_for(pilot, lambda: list_items(tree)[-1:] == ["… 150 more"])
-        tree.root.children[0].children[-1].expand()
-        await wait_for(pilot, lambda: list_items(tree)[-1:] == ["… 50 more"])
+        await wait_for(pilot, lambda: show_more(tree))
         assert len(list_items(tree)) == 201
+
+    def unfold(tree: ValueTree, *names: str) -> bool:
+        """Whether it is unfolded. Values that were read again meanwhile are other nodes."""
+        node = tree.root
+        for name in names:
+            named = [each for each in node.children if each.data and each.data.value.name == name]
+            if not named:
+                return False
+            (node,) = named
+            if not node.is_expanded:
+                node.expand()
+        return bool(node.children)
+
+    def show_more(tree: ValueTree) -> bool:
+        items = list_items(tree)
+        if items[-1:] == ["… 150 more"]:
+            last = tree.root.children[0].children[-1]
+            if not last.is_expanded:
+                last.expand()
+        return items[-1:] == ["… 50 more"]
 
     def list_items(tree: ValueTree) -> list[str]:
         rows = tree.root.children[0]
@@ -335,6 +353,26 @@ def test_values_unfold_and_stay_unfolded(server: Server, values: Program) -> Non
 
     with server.session(**launch(values)) as session:
         run_screen(session, steps)
+
+
+def test_children_of_a_value_that_is_shown_no_more_are_left_out() -> None:
+    class Pane(App[None]):
+        def compose(self) -> Iterator[ValueTree]:
+            yield ValueTree("variables")
+
+    async def steps() -> None:
+        app = Pane()
+        async with run_settled(app, (80, 24)):
+            tree = app.query_one(ValueTree)
+            rows = Entry(("rows",), Value("rows", "[1, 2]", "list", reference=1))
+            tree.show([rows], "frame", 1)
+            tree.show_children(tree.root.children[0], ValuePage((Value("[0]", "1"),), total=2))
+            rest = tree.root.children[0].children[-1]
+            tree.show([rows], "frame", 2)
+            tree.show_children(rest, ValuePage((Value("[1]", "2"),), total=2, start=1))
+            assert [list(node.children) for node in tree.root.children] == [[]]
+
+    asyncio.run(steps())
 
 
 def test_what_a_program_writes_is_no_markup_and_no_command(server: Server, values: Program) -> None:

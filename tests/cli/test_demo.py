@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
+
+from process_trees import find_by_variable
 
 MARK = "HOLDFAST_TEST_DEMO"
 
 
 def demo(folder: Path, *options: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """With a home and a temporary directory in this folder."""
+    directories = {"HOME": str(folder / "home"), "TMPDIR": str(folder / "temporary")}
+    for directory in directories.values():
+        Path(directory).mkdir()
     return subprocess.run(
         [sys.executable, "-m", "holdfast", "demo", *options],
-        env={**os.environ, "TMPDIR": str(folder), "PYTHONIOENCODING": "utf-8", **env},
+        env={**os.environ, **directories, "PYTHONIOENCODING": "utf-8", **env},
         capture_output=True,
         encoding="utf-8",
         timeout=60,
     )
-
-
-def find_marked_processes(mark: str) -> Iterator[psutil.Process]:
-    """Processes that were started, directly or not, with this mark in their environment."""
-    for process in psutil.process_iter():
-        with contextlib.suppress(psutil.Error):
-            if process.environ().get(MARK) == mark:
-                yield process
 
 
 def test_it_finds_the_bug_in_nine_requests_and_in_one_and_cleans_up(tmp_path: Path) -> None:
@@ -57,8 +52,8 @@ def test_it_finds_the_bug_in_nine_requests_and_in_one_and_cleans_up(tmp_path: Pa
         ["'ben'", "15"],
         ["'carol'", "15"],
     ]
-    assert list(find_marked_processes(mark)) == []
-    assert list(tmp_path.iterdir()) == []
+    assert list(find_by_variable(MARK, mark)) == []
+    assert sorted(tmp_path.rglob("*")) == [tmp_path / "home", tmp_path / "temporary"]
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ class Agent:
         self.process.stdin.close()
 
     def wait(self) -> int:
-        return self.process.wait(30)
+        return self.process.wait(60)
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -289,11 +289,11 @@ def test_a_door_of_another_user_is_told_nothing() -> None:
 
 def test_a_server_that_is_named_and_not_there_is_an_error(start: Start) -> None:
     agent = start("--url", "http://127.0.0.1:1")
-    _out, err = agent.process.communicate(timeout=30)
+    _out, err = agent.process.communicate(timeout=60)
     assert agent.process.returncode == 1
     assert b"127.0.0.1:1" in err
     agent = start("--url", "http://example.test:80")
-    _out, err = agent.process.communicate(timeout=30)
+    _out, err = agent.process.communicate(timeout=60)
     assert agent.process.returncode == 1
     assert b"must be on this machine" in err
 
@@ -305,6 +305,6 @@ def test_nothing_but_messages_is_on_stdout(start: Start, server: Server) -> None
     agent.process.stdin.flush()
     assert agent.initialize()["serverInfo"]["name"] == "holdfast"
     agent.send("ping")
-    out, _err = agent.process.communicate(timeout=30)
+    out, _err = agent.process.communicate(timeout=60)
     assert out
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in out.splitlines())

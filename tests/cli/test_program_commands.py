@@ -14,6 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -252,7 +253,7 @@ def test_a_reader_that_leaves_does_not_change_the_exit_code(shell: Shell) -> Non
     words = ("-m", "holdfast", "run", "-b", "shop.py:4", "shop.py")
     process = start_python(*words, stdout=writing, env=shell.env, cwd=shell.folder)
     os.close(writing)
-    assert process.wait(30) == exit_codes.PAUSED
+    assert process.wait(60) == exit_codes.PAUSED
 
 
 def test_a_directory_that_is_gone_is_said(shell: Shell, tmp_path: Path) -> None:
@@ -436,7 +437,7 @@ class Terminal:
         while self._read():
             pass
         os.close(self._master)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
     def _read(self) -> bool:
         ready, _, _ = select.select([self._master], [], [], 60)
@@ -503,14 +504,14 @@ def test_ctrl_c_in_a_pipe_says_how_to_go_on(shell: Shell, tmp_path: Path) -> Non
         )
         wait_until(lambda: _has_own_running(shell), "the program")
         process.send_signal(signal.SIGINT)
-        assert process.wait(30) == exit_codes.INTERRUPTED
+        assert process.wait(60) == exit_codes.INTERRUPTED
         err.seek(0)
         assert "holdfast continue -s sess_" in err.read()
 
 
 def _has_own_running(shell: Shell) -> bool:
     """Whether the server knows a running program as one that this shell has started."""
-    tool = f"/api/v1/tools/debug_sessions?client=cli&cwd={shell.folder}"
+    tool = f"/api/v1/tools/debug_sessions?client=cli&cwd={quote(str(shell.folder))}"
     sessions = shell.server.post(tool, {})["sessions"]
     return any(one["status"] == "running" and one.get("is_yours", False) for one in sessions)
 

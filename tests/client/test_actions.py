@@ -91,7 +91,7 @@ def test_action_poll_does_not_execute_immediately(app: Application, teller: Tell
     assert teller.done == []
     assert not running.done()
     app.decide(hold, "continue")
-    assert running.result(30) == "told"
+    assert running.result(60) == "told"
 
 
 POLL = {**CONTINUE, "action": "poll", "poll_url": "/api/poll/p1", "timeout_ms": 30_000}
@@ -355,7 +355,7 @@ def test_an_exception_without_its_arguments_says_that_its_constructor_did_not_ru
     assert "constructor of Coded did not run" in answer["note"]
     assert "(code: 'int', *, detail: 'str')" in answer["note"]
     with pytest.raises(Coded, match=r"^x$"):
-        running.result(30)
+        running.result(60)
     assert app.read_call("tell")["decision"]["note"] == answer["note"]
 
 
@@ -373,7 +373,7 @@ def test_an_exception_that_cannot_be_made_so_is_refused_and_the_call_stays_held(
     assert "cannot be made from a message alone" in by_message["error"]["message"]
     assert "exception_args" in by_message["error"]["hint"]
     assert "detail" in by_arguments["error"]["message"]
-    assert running.result(30) == "told"
+    assert running.result(60) == "told"
 
 
 def test_a_unicode_error_and_a_validation_error_carry_the_message(
@@ -400,7 +400,7 @@ def test_an_unknown_exception_is_refused_and_the_call_stays_held(
     if name == "ValueErorr":
         assert "did you mean ValueError?" in refused["error"]["message"]
     assert not done["checked"]
-    assert running.result(30) == "told"
+    assert running.result(60) == "told"
 
 
 class Refusing:
@@ -420,7 +420,7 @@ def test_a_value_that_does_not_load_in_the_application_is_refused(
     [refused, done], running = decide_held(app, with_debug(teller).tell, wrong, right)
     assert "not here" in refused["error"]["message"]
     assert done["checked"]
-    assert running.result(30) == 1
+    assert running.result(60) == 1
 
 
 class Counting:
@@ -447,7 +447,7 @@ def test_the_end_of_a_call_is_decided_with_a_check_too(app: Application, teller:
     [refused, _], running = decide_held(app, with_debug(teller).fail, wrong, right)
     assert "no exception" in refused["error"]["message"]
     with pytest.raises(KeyError):
-        running.result(30)
+        running.result(60)
 
 
 # -- modify ----------------------------------------------------------------------------------------
@@ -544,7 +544,7 @@ def test_a_name_that_is_no_parameter_is_refused_with_the_nearest(app: Applicatio
     assert "has no parameter 'itme'; did you mean item?" in unknown["error"]["message"]
     assert unknown["error"]["details"]["choices"] == ["item", "size"]
     assert "does not take these arguments" in twice["error"]["message"]
-    assert running.result(30) == "cake:2"
+    assert running.result(60) == "cake:2"
 
 
 # -- replace ---------------------------------------------------------------------------------------
@@ -584,7 +584,7 @@ def test_a_replacement_only_has_to_take_the_arguments_of_the_call(app: Applicati
     assert "did you mean plus_more?" in unknown["error"]["message"]
     assert "half(a: 'int') -> 'float' does not take" in misfit["error"]["message"]
     assert "plus_more" in misfit["error"]["details"]["choices"]
-    assert running.result(30) == 107
+    assert running.result(60) == 107
 
 
 def test_a_refused_replacement_says_which_functions_can_replace(app: Application) -> None:
@@ -596,7 +596,7 @@ def test_a_refused_replacement_says_which_functions_can_replace(app: Application
         {"action": "continue"},
     )
     assert "A function that was wrapped itself" in refused["error"]["hint"]
-    assert running.result(30) == "tea:2"
+    assert running.result(60) == "tea:2"
 
 
 @pytest.mark.parametrize("name", [None, "", "nobody"])
@@ -660,7 +660,7 @@ def test_expressions_are_evaluated_in_the_callers_frame(app: Application, teller
     evaluate("basket.append(0)")
     app.server.post(f"/api/holds/{hold}/evaluate", {"expression": "1/0"}, expect=400)
     app.decide(hold, "continue")
-    assert running.result(30) == "told"
+    assert running.result(60) == "told"
     assert teller.done[0][0][0] == [21, 42, 0]
 
 
@@ -676,7 +676,7 @@ def test_what_is_evaluated_is_never_held_itself(app: Application, teller: Teller
     shown = app.server.post(f"/api/holds/{hold}/evaluate", {"expression": "proxy.tell('second')"})
     assert shown["result"] == "'told'"
     app.decide(hold, "continue")
-    running.result(30)
+    running.result(60)
     assert app.list_names() == ["tell"]
 
 
@@ -688,7 +688,7 @@ def test_a_decision_ends_the_wait_at_once(app: Application, teller: Teller) -> N
     release = threading.Event()
     running.add_done_callback(lambda _: release.set())
     app.decide(hold, "continue")
-    assert release.wait(30)
+    assert release.wait(60)
 
 
 def test_a_decision_made_beforehand_counts_after_the_call_too(app: Application) -> None:
@@ -722,7 +722,7 @@ def test_an_expression_that_never_returns_is_interrupted(app: Application, telle
     shown = app.server.post(f"/api/holds/{hold}/evaluate", {"expression": "1 + 1"})
     assert "2" in str(shown)
     app.decide(hold, "continue")
-    running.result(30)
+    running.result(60)
 
 
 @pytest.mark.parametrize("how", ["off", "deleted"])
@@ -737,7 +737,7 @@ def test_a_held_call_whose_session_ends_is_not_made(
     else:
         app.server.delete(f"/sessions/{app.session_id}")
     with pytest.raises(DebugServerError, match="the session has ended"):
-        running.result(30)
+        running.result(60)
     assert caplog.records == []
 
 

@@ -364,7 +364,7 @@ def test_a_held_async_generator_function_does_not_block_its_loop(
         return await task
 
     running = run_in_thread(lambda: asyncio.run(both()))
-    assert running.result(30) == [0, 1, 2]
+    assert running.result(60) == [0, 1, 2]
     assert app.read_call("deliveries")["marker"] == "async_generator"
 
 
@@ -416,4 +416,4 @@ def test_a_decision_about_a_held_coroutine_is_checked_by_its_loop(app: Applicati
     error = app.server.post(path, wrong, expect=400)
     assert "did you mean what?" in error["error"]["message"]
     app.server.post(path, {"action": "modify", "modified_kwargs": {"count": {"value": 2}}})
-    assert running.result(30) == "teatea"
+    assert running.result(60) == "teatea"

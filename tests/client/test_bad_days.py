@@ -85,7 +85,7 @@ def test_a_real_server_that_ends_while_a_call_is_held(tmp_path: Path) -> None:
         running = run_in_thread(lambda: with_debug(ledger).add(1))
         app.wait_for_hold()
         app.server.process.kill()
-        app.server.process.wait(30)
+        app.server.process.wait(60)
         with pytest.raises(DebugServerError):
             running.result(60)
         assert ledger.rows == []
@@ -103,7 +103,7 @@ def test_a_real_server_that_ends_before_a_call_completes(
 
         def last() -> str:
             app.server.process.kill()
-            app.server.process.wait(30)
+            app.server.process.wait(60)
             return "delivered"
 
         assert debug_call(last) == "delivered"
@@ -359,12 +359,13 @@ def test_an_exception_that_cannot_be_stored_still_arrives(app: Application) -> N
     assert app.read_call("fail")["status"] == "exception"
 
 
-def test_a_value_whose_repr_hangs(app: Application) -> None:
+def test_a_value_whose_repr_hangs(app: Application, limits: Callable[..., None]) -> None:
+    limits(value_call=0.05)
     stop = threading.Event()
 
     class Hangs:
         def __repr__(self) -> str:
-            stop.wait(60)
+            stop.wait()
             return "at last"
 
         def __reduce__(self) -> Any:

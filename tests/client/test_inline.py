@@ -175,7 +175,7 @@ def test_poll_until_ready(app: Application, call: Caller, function: Any, other: 
     hold = app.wait_for_hold()
     assert not running.done()
     app.decide(hold, "continue")
-    assert running.result(30) == 2
+    assert running.result(60) == 2
 
 
 @WAYS

@@ -328,11 +328,11 @@ def test_sending_does_not_wait_for_calls_that_other_threads_go_on_making(
     def send_and_call(batch: Callable[[], bytes]) -> None:
         report(batch)
         # For every batch that is sent, one more call is made.
-        run_in_thread(lambda: ledger.add(2)).result(30)
+        run_in_thread(lambda: ledger.add(2)).result(60)
 
     monkeypatch.setattr(switch.recorder, "send_batch", send_and_call)
     ledger.add(1)
-    run_in_thread(leased_calls().flush).result(30)
+    run_in_thread(leased_calls().flush).result(60)
 
     monkeypatch.undo()
     leased_calls().flush()
@@ -354,16 +354,16 @@ def test_a_breakpoint_that_comes_during_a_call_still_gets_its_end(leasing: Appli
 
     def slow(number: int) -> int:
         entered.set()
-        assert go.wait(30)
+        assert go.wait(60)
         return number
 
     running = run_in_thread(lambda: debug_call("slow", slow, 3))
-    assert entered.wait(30)
+    assert entered.wait(60)
     leasing.break_on("slow", when="after")
     go.set()
     leasing.decide(leasing.wait_for_hold(), "skip", fake_result={"value": 30})
 
-    assert running.result(30) == 30
+    assert running.result(60) == 30
     [call] = list_records(leasing)
     assert call["status"] == "success"
     assert call["result"]["json"] == 3
@@ -581,7 +581,7 @@ def test_a_condition_by_parameter_name_holds_leased_calls_and_finds_them(
     held = run_in_thread(lambda: ledger.add(7))
     hold = leasing.wait_for_hold()
     leasing.decide(hold, "modify", modified_kwargs={"number": {"value": 70}})
-    assert held.result(30) == 70
+    assert held.result(60) == 70
     leased_calls().flush()
     query = {"session": leasing.session_id, "filter": "number < 2 and extra == 0"}
     found = leasing.server.http.get("/api/calls", params=query).json()

@@ -478,7 +478,7 @@ def test_proxy_thread_safety(app: Application) -> None:
 
     def work(number: int) -> None:
         try:
-            barrier.wait(30)
+            barrier.wait(60)
             for _ in range(10):
                 counts[number] = counts[number] + 1
         except BaseException as problem:

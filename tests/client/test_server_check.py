@@ -69,7 +69,7 @@ def test_a_server_that_another_user_replaced_while_debugging_was_on(tmp_path: Pa
     try:
         assert debug_call(len, []) == 0
         server.process.kill()
-        server.process.wait(30)
+        server.process.wait(60)
         with serve_as_nobody(trap, port=int(server.url.rpartition(":")[2])) as foreign:
             with pytest.raises(DebugServerError, match="not trusted"):
                 debug_call(len, [])

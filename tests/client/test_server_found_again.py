@@ -39,7 +39,7 @@ def kill_and_start_again(servers: list[Server], *options: str) -> None:
     """At another port: a socket of ours has the old one."""
     old = servers[-1]
     old.process.kill()
-    old.process.wait(30)
+    old.process.wait(60)
     servers.append(Server(old.data_dir, *options))
     assert servers[-1].url != old.url
 

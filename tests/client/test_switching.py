@@ -37,7 +37,7 @@ def run_in_other_thread(work: Callable[[], Any]) -> Any:
     found: list[Any] = []
     thread = threading.Thread(target=lambda: found.append(work()))
     thread.start()
-    thread.join(30)
+    thread.join(60)
     return found[0]
 
 

@@ -64,7 +64,7 @@ def test_breakpoint_pause_and_resume(app: Application) -> None:
     shown = app.server.get(f"/api/holds/{hold}")
     assert shown["method_name"] == "deposit"
     app.decide(hold, "continue")
-    assert running.result(30) == 10
+    assert running.result(60) == 10
 
 
 def test_breakpoint_modify_args(app: Application) -> None:
@@ -161,7 +161,7 @@ def test_web_ui_integration(app: Application) -> None:
     app.wait_for_hold()
     [shown] = app.server.get("/api/holds")["holds"]
     app.decide(shown["hold_id"], "continue")
-    assert running.result(30) == 2
+    assert running.result(60) == 2
     app.server.delete(path)
     assert bank.deposit(1) == 3
 

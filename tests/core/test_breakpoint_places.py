@@ -15,6 +15,8 @@ from holdfast.errors import InvalidCondition, InvalidHitCondition, InvalidLogMes
     [
         ("cart.py:12", Place("cart.py", 12)),
         ("  src/a b/cart.py:12 ", Place("src/a b/cart.py", 12)),
+        ("/a, b if c/log d/cart.py:12", Place("/a, b if c/log d/cart.py", 12)),
+        ("~/a, b/cart.py:Cart.total()", Place("~/a, b/cart.py", function="Cart.total")),
         ("cart.py:12:5", Place("cart.py", 12)),
         ("/abs/cart.py:3", Place("/abs/cart.py", 3)),
         ("<string>:3", Place("<string>", 3)),
@@ -42,6 +44,9 @@ def test_a_place_is_a_line_or_a_function(text: str, place: Place) -> None:
     [
         ("a.py:1 if x > 3", Place("a.py", 1, condition="x > 3")),
         ("a.py:1, x > 3", Place("a.py", 1, condition="x > 3")),
+        ("/a, b/c.py:1, x > 3", Place("/a, b/c.py", 1, condition="x > 3")),
+        ("./a, b/c.py:f hit 3", Place("./a, b/c.py", function="f", hit_condition="3")),
+        ("a/*.f if x == 'c.py:1'", Place(function="a.*.f", condition="x == 'c.py:1'")),
         ("f if d['a:2 '] == 1", Place(function="f", condition="d['a:2 '] == 1")),
         ("f if s == 'a log b'", Place(function="f", condition="s == 'a log b'")),
         ("f if (1 if x else 2) == 2", Place(function="f", condition="(1 if x else 2) == 2")),

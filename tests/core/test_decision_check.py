@@ -165,7 +165,10 @@ def test_no_other_file_lists_the_actions() -> None:
     names = set(names_at()) - {"step", "continue", "cancel"}  # other things have these names, too
     files = set()
     for path in source.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        text = path.read_text(encoding="utf-8")
+        if sum(f'"{name}"' in text for name in names) < 2:
+            continue
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
                 texts = {part.value for part in node.elts if isinstance(part, ast.Constant)}
                 if len(texts & names) > 1:

@@ -294,7 +294,8 @@ def sweep(folder: Path, python: str, modules: list[str], most: int) -> tuple[int
 
 
 def test_the_changed_statement_is_named_for_most_mutants(tmp_path: Path, python: str) -> None:
-    named, total, missed = sweep(tmp_path, python, ["bisect", "heapq", "colorsys"], 12)
+    # Modules of which no mutant runs without an end: such a run takes seconds to be recorded.
+    named, total, missed = sweep(tmp_path, python, ["graphlib", "colorsys"], 12)
     assert total >= 15
     assert named >= 0.85 * total, missed
 

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, Page
 
-from browsers import WIDE, find_chromium, launched_browser, watch_for_complaints
+from browsers import KeptPages, find_chromium
 from harness import Server
 from page_scene import Scene, built_scene
+
+_PAGES = KeptPages()
 
 
 @pytest.fixture(scope="session")
@@ -32,47 +34,51 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     server.stop()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """A browser for one file: while it is open, Playwright's event loop runs in this thread, and no
-    other test could have one of its own."""
+@pytest.fixture(scope="session")
+def pages() -> Iterator[KeptPages]:
+    """After the last test of a run they are closed before the run looks for left processes."""
+    yield _PAGES
+    _PAGES.close()
+
+
+@pytest.fixture
+def browser(pages: KeptPages) -> Browser:
+    """One for all tests of the page that come one after the other."""
     if find_chromium() is None and not os.environ.get("CI"):
         pytest.skip("there is no Chromium here; `make test` installs it where it can")
-    with launched_browser() as browser:
-        yield browser
+    return pages.browser
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures of the test
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """While it is open, Playwright's event loop runs in this thread: others could have none."""
+    if nextitem is not None and nextitem.path.parent != Path(__file__).parent:
+        _PAGES.close()
 
 
 @pytest.fixture
-def context(browser: Browser, page_server: Server) -> Iterator[BrowserContext]:
-    context = browser.new_context(
-        base_url=page_server.url,
-        viewport=WIDE,
-        color_scheme="dark",
-        reduced_motion="reduce",
-        locale="en-GB",
-        timezone_id="UTC",
-    )
-    context.set_default_timeout(20_000)
-    yield context
-    context.close()
-
-
-@pytest.fixture
-def page(context: BrowserContext, page_server: Server) -> Iterator[Page]:
+def page(browser: Browser, page_server: Server) -> Iterator[Page]:
     """A page on which every error fails the test, and so does every request to another host."""
-    page = context.new_page()
-    complaints = watch_for_complaints(page, page_server.url)
-    yield page
-    assert not complaints, complaints
+    yield from check_page(page_server)
 
 
 @pytest.fixture
-def scene_page(context: BrowserContext, scene: Scene) -> Iterator[Page]:
+def scene_page(browser: Browser, scene: Scene) -> Iterator[Page]:
     """The same for the scene's server."""
-    page = context.new_page()
-    complaints = watch_for_complaints(page, scene.server.url)
-    yield page
-    assert not complaints, complaints
+    yield from check_page(scene.server)
+
+
+def check_page(server: Server) -> Iterator[Page]:
+    with _PAGES.use(server.url) as kept:
+        yield kept.page
+        assert not kept.complaints, kept.complaints
+
+
+@pytest.fixture
+def refused_page(browser: Browser, page_server: Server) -> Iterator[Page]:
+    """A page that asks for what the server refuses: the browser writes that on its console."""
+    with _PAGES.use(page_server.url) as kept:
+        yield kept.page
 
 
 @pytest.fixture

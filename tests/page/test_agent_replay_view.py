@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from shopping_runs import shopping
 from test_agent_view import find_row
 
@@ -48,9 +48,9 @@ def test_the_slider_shows_an_earlier_state_and_a_reload_keeps_it(
 
 
 def test_a_fork_with_an_edited_message_is_a_new_run_beside_its_parent(
-    context: BrowserContext, page_server: Server, project: Path
+    refused_page: Page, page_server: Server, project: Path
 ) -> None:
-    page = context.new_page()  # a fork that cannot start is an error on its console
+    page = refused_page
     with shopping(page_server, project) as run:
         run.read_end()
         page.goto(run.address)

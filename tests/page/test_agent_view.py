@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 from shopping_runs import shopping
 
 from harness import Server
@@ -58,9 +58,9 @@ def test_a_run_is_a_conversation_with_tools_tokens_time_and_nested_agents(
 
 
 def test_a_held_tool_runs_with_the_input_that_was_typed(
-    context: BrowserContext, page_server: Server, project: Path
+    refused_page: Page, page_server: Server, project: Path
 ) -> None:
-    page = context.new_page()  # a refused decision is an error on its console
+    page = refused_page
     with shopping(page_server, project, hold="tool:put") as run:
         page.goto("/")
         card = page.get_by_role("listitem").filter(has_text="shopper")

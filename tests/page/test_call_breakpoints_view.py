@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from axe import find_barriers
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from shop_process import ShopProcess
 
 from harness import Server
@@ -99,10 +99,8 @@ def test_a_breakpoint_on_inline_calls_lets_wrapped_ones_pass(page: Page, shop: S
     assert shop.read() == "10.0"
 
 
-def test_a_refused_breakpoint_stays_in_its_boxes(
-    context: BrowserContext, shop: ShopProcess
-) -> None:
-    page = context.new_page()  # on which the refused request may stand on the console
+def test_a_refused_breakpoint_stays_in_its_boxes(refused_page: Page, shop: ShopProcess) -> None:
+    page = refused_page
     page.goto("/breakpoints")
     page.get_by_label("function").fill("Shop.price")
     page.get_by_label("condition", exact=True).fill("item ==")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe import find_barriers
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 from shop_process import ShopProcess
 
 from harness import Server
@@ -99,9 +99,9 @@ def test_keys_move_through_the_calls_and_values_stay_text(page: Page, shop: Shop
 
 
 def test_a_filter_says_where_it_is_wrong_and_what_it_could_not_judge(
-    context: BrowserContext, shop: ShopProcess
+    refused_page: Page, shop: ShopProcess
 ) -> None:
-    page = context.new_page()  # on which the refused request may stand on the console
+    page = refused_page
     shop.run("shop.price('tea')")
     page.goto(f"/calls?session={shop.session_id}")
     page.get_by_label("Filter").fill("args[0] ===")

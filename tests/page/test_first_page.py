@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from harness import Server
 from page_scene import Scene
@@ -45,8 +45,8 @@ def test_what_is_held_is_listed_with_its_kind_and_opens_where_one_decides(
         expect(scene_page).to_have_url(scene.address(address))
 
 
-def test_an_empty_server_teaches_how_to_begin(page: Page, context: BrowserContext) -> None:
-    context.grant_permissions(["clipboard-read", "clipboard-write"])
+def test_an_empty_server_teaches_how_to_begin(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/")
     page.get_by_role("button", name="Copy: holdfast run main.py").click()
     expect(page.get_by_role("button", name="Copy: holdfast run main.py")).to_have_text("Copied")

@@ -14,9 +14,6 @@ from background import run_in_thread
 from harness import Server
 from holdfast import with_debug
 
-PATIENCE = 20_000
-"""It reads again at most once a second, and less often the longer that takes."""
-
 
 class Shop:
     """Its calls nest: a day has orders, an order has prices."""
@@ -79,14 +76,18 @@ def test_calls_are_walked_by_keys_and_a_reload_shows_the_same(
     page.keyboard.press("ArrowUp")
     expect(selected).to_contain_text("Till.order")
 
+    # The first order may have taken almost all of the time. A part of it can be moved in any case.
     page.keyboard.press("z")
-    close = wait_for_range(page)
-    page.keyboard.press("s")
-    wide = wait_for_range(page, close)
-    assert wide[1] - wide[0] > close[1] - close[0]
+    order = wait_for_range(page)
+    page.keyboard.press("w")
+    part = wait_for_range(page, order)
+    assert part[1] - part[0] < order[1] - order[0]
     page.keyboard.press("d")
-    later = wait_for_range(page, wide)
-    assert later[0] > wide[0]
+    later = wait_for_range(page, part)
+    assert later[0] > part[0]
+    page.keyboard.press("s")
+    wide = wait_for_range(page, later)
+    assert wide[1] - wide[0] > later[1] - later[0]
 
     page.keyboard.press("Enter")
     expect(page.get_by_role("main")).to_contain_text("Arguments")
@@ -150,7 +151,7 @@ def test_new_calls_appear_by_themselves_and_a_held_one_is_marked(
     application.break_on("order")
     running = run_in_thread(lambda: till.order(shop, range(13, 15)))
     hold = application.wait_for_hold()
-    expect(timeline).to_have_accessible_name("Flame timeline, 5 calls", timeout=PATIENCE)
+    expect(timeline).to_have_accessible_name("Flame timeline, 5 calls")
     timeline.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+ArrowDown")  # the other thread
@@ -158,6 +159,6 @@ def test_new_calls_appear_by_themselves_and_a_held_one_is_marked(
     expect(selected).to_contain_text("held")
     application.decide(hold, "continue")
     with pytest.raises(KeyError):
-        running.result(30)
-    expect(selected).to_contain_text("exception", timeout=PATIENCE)
-    expect(timeline).to_have_accessible_name("Flame timeline, 6 calls", timeout=PATIENCE)
+        running.result(60)
+    expect(selected).to_contain_text("exception")
+    expect(timeline).to_have_accessible_name("Flame timeline, 6 calls")

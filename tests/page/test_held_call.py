@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe import find_barriers
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 from shop_process import ShopProcess
 
 from harness import Server
@@ -97,10 +97,8 @@ def test_a_result_is_changed_after_the_call(page: Page, shop: ShopProcess) -> No
     assert shop.read() == "11"
 
 
-def test_what_is_refused_leaves_the_edits_in_place(
-    context: BrowserContext, shop: ShopProcess
-) -> None:
-    page = context.new_page()  # on which refused requests may stand on the console
+def test_what_is_refused_leaves_the_edits_in_place(refused_page: Page, shop: ShopProcess) -> None:
+    page = refused_page
     break_on(shop, "Shop.price")
     open_held(page, shop, "shop.price('tea', 2)")
     hold = page.url.rpartition("/")[2]

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from browsers import leave
 from harness import Program, Server, Session
 from polling import wait_until
 
@@ -41,7 +42,7 @@ def opened(page: Page, server: Server, folder: Path) -> Iterator[tuple[Session, 
         page.goto(f"/programs/{session.id}?tab=breakpoints")
         expect(current_line(page)).to_be_visible()
         yield session, program
-        page.goto("about:blank")  # it would ask for a session that is gone
+        leave(page)  # it would ask for a session that is gone
 
 
 def current_line(page: Page) -> Locator:

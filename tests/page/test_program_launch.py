@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
+from browsers import leave
 from harness import Program, Server
 
 GREETING = """\
@@ -23,7 +24,7 @@ A_TEST = "def test_sum():\n    total = 1 + 1\n    assert total == 2\n"
 
 
 def delete_sessions(page: Page, server: Server) -> None:
-    page.goto("about:blank")  # it would ask for sessions that are gone
+    leave(page)  # it would ask for sessions that are gone
     for session in server.list_ids("program"):
         server.delete(f"/sessions/{session}")
 
@@ -71,14 +72,14 @@ def test_a_test_is_launched_and_held(page: Page, page_server: Server, project: P
     page.get_by_label("Break at").fill("test_sum.py:3")
     page.get_by_role("button", name="Launch", exact=True).click()
     line = page.get_by_label("Source of test_sum.py").locator("[aria-current=true]")
-    expect(line).to_contain_text("assert total", timeout=20_000)
+    expect(line).to_contain_text("assert total")
     delete_sessions(page, page_server)
 
 
 def test_what_cannot_be_launched_says_why_and_what_to_do(
-    context: BrowserContext, page_server: Server
+    refused_page: Page, page_server: Server
 ) -> None:
-    page = context.new_page()  # one that may hear of a refusal
+    page = refused_page
     page.goto("/programs")
     page.get_by_label("Script", exact=True).last.fill("/nowhere/missing.py")
     page.get_by_role("button", name="Launch", exact=True).click()

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
+from browsers import leave
 from harness import Program, Server, Session
 
 ORDERS = """\
@@ -54,7 +55,7 @@ def opened(
         page.goto(f"/programs/{session.id}")
         expect(page.get_by_role("heading", name="story", exact=True)).to_be_visible()
         yield session, program
-        page.goto("about:blank")  # it would ask for a session that is gone
+        leave(page)  # it would ask for a session that is gone
 
 
 def current_line(page: Page) -> Locator:
@@ -168,9 +169,9 @@ def test_watches_and_the_console_know_the_frame_and_completions_are_offered(
 
 
 def test_an_expression_that_raises_says_what_it_raised(
-    context: BrowserContext, page_server: Server, project: Path
+    refused_page: Page, page_server: Server, project: Path
 ) -> None:
-    page = context.new_page()  # one that may hear of a refusal
+    page = refused_page
     with opened(page, page_server, project, ORDERS, "add"):
         page.goto(f"{page.url}?tab=console")
         page.get_by_role("combobox", name="Evaluate in total").fill("nothing_here")
@@ -222,7 +223,7 @@ def test_threads_are_switched_and_tasks_are_shown(page: Page, page_server: Serve
         expect(value(page, "local")).to_contain_text("1")
         page.reload()
         expect(current_line(page)).to_contain_text("worker.join()")
-        page.goto("about:blank")
+        leave(page)
     program = Program("asyncio_tasks.py")
     with page_server.session(name="tasks") as session:
         session.break_at(program, "add")
@@ -232,7 +233,7 @@ def test_threads_are_switched_and_tasks_are_shown(page: Page, page_server: Serve
         expect(tasks.get_by_role("button", name="waits for a lock")).to_be_visible()
         tasks.get_by_role("button", name="sleeping").click()
         expect(page).to_have_url(re.compile(f"line={program.line('sleep')}"))
-        page.goto("about:blank")
+        leave(page)
 
 
 def test_a_phone_can_step(page: Page, page_server: Server, project: Path) -> None:

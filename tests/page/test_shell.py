@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
 from harness import Server
 
@@ -92,25 +92,28 @@ def test_the_newest_events_appear_and_the_list_can_be_stopped(
             expect(events.get_by_role("listitem")).to_have_count(2)
 
 
-def test_two_tabs_share_one_stream_and_both_are_live(
-    context: BrowserContext, page: Page, page_server: Server
-) -> None:
-    page.goto("/")
-    expect(page.get_by_role("status")).to_have_text("live")
-    second = context.new_page()
-    streams: list[str] = []
-    second.on("request", lambda request: streams.append(request.url))
+def test_two_tabs_share_one_stream_and_both_are_live(page: Page, page_server: Server) -> None:
+    first, second = page.context.new_page(), page
+    first.goto("/")
+    expect(first.get_by_role("status")).to_have_text("live")
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        asked.append(request.url)
+
+    second.on("request", note)
     second.goto("/")
     expect(second.get_by_role("status")).to_have_text("live")
     with page_server.session(name="seen in both"):
-        for tab in (page, second):
+        for tab in (first, second):
             expect(tab.get_by_role("link", name="seen in both")).to_be_visible()
-        assert not [url for url in streams if "/api/stream" in url]
-        page.close()  # the second one takes the stream over
+        assert not [url for url in asked if "/api/stream" in url]
+        first.close()  # the second one takes the stream over
         with page_server.session(name="seen after one was closed"):
             link = second.get_by_role("link", name="seen after one was closed")
             expect(link).to_be_visible()
-    assert [url for url in streams if "/api/stream" in url]
+    assert [url for url in asked if "/api/stream" in url]
+    second.remove_listener("request", note)
 
 
 def test_the_page_comes_back_with_its_server(browser: Browser, tmp_path: Path) -> None:
@@ -125,7 +128,7 @@ def test_the_page_comes_back_with_its_server(browser: Browser, tmp_path: Path) -
         expect(page.get_by_role("status")).to_have_text("reconnecting…")
         server = Server(tmp_path / "data", "--port", port)
         server.post("/sessions", {"name": "of the second server"})
-        expect(page.get_by_role("status")).to_have_text("live", timeout=20_000)
+        expect(page.get_by_role("status")).to_have_text("live")
         expect(page.get_by_role("link", name="of the second server")).to_be_visible()
     finally:
         context.close()

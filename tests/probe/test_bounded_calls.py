@@ -32,8 +32,8 @@ def make_stuck_type() -> tuple[type, threading.Event, list[int]]:
 
 
 def test_calls_share_one_helper_thread_that_the_debugger_ignores() -> None:
-    first = bounded_calls.call(threading.current_thread, 5)
-    second = bounded_calls.call(threading.current_thread, 5)
+    first = bounded_calls.call(threading.current_thread, 60)
+    second = bounded_calls.call(threading.current_thread, 60)
     assert first is second
     assert first is not threading.current_thread()
     assert first.daemon
@@ -49,7 +49,7 @@ def test_the_caller_s_context_is_seen_but_not_changed() -> None:
         setting.set("changed")
         return seen
 
-    assert bounded_calls.call(look, 5) == "the caller's"
+    assert bounded_calls.call(look, 60) == "the caller's"
     assert setting.get() == "the caller's"
 
 
@@ -57,10 +57,10 @@ def test_a_call_that_raises_is_a_failure_and_the_helper_lives_on() -> None:
     def fail() -> None:
         raise KeyboardInterrupt
 
-    helper = bounded_calls.call(threading.current_thread, 5)
+    helper = bounded_calls.call(threading.current_thread, 60)
     with pytest.raises(bounded_calls.CallFailed, match="KeyboardInterrupt"):
-        bounded_calls.call(fail, 5)
-    assert bounded_calls.call(threading.current_thread, 5) is helper
+        bounded_calls.call(fail, 60)
+    assert bounded_calls.call(threading.current_thread, 60) is helper
 
 
 def test_a_late_call_is_abandoned_and_its_thread_ends_when_it_can() -> None:
@@ -73,17 +73,17 @@ def test_a_late_call_is_abandoned_and_its_thread_ends_when_it_can() -> None:
 
     with pytest.raises(bounded_calls.CallTimedOut):
         bounded_calls.call(wait, 0.2)
-    assert bounded_calls.call(threading.current_thread, 5) is not held[0]
+    assert bounded_calls.call(threading.current_thread, 60) is not held[0]
     release.set()
-    held[0].join(10)
+    held[0].join(60)
     assert not held[0].is_alive()
 
 
 def test_calls_at_once_do_not_wait_for_each_other() -> None:
-    meet = threading.Barrier(2, timeout=10)
+    meet = threading.Barrier(2, timeout=60)
     answers: list[int] = []
     threads = [
-        threading.Thread(target=lambda: answers.append(bounded_calls.call(meet.wait, 10)))
+        threading.Thread(target=lambda: answers.append(bounded_calls.call(meet.wait, 60)))
         for _ in range(2)
     ]
     for thread in threads:
@@ -104,7 +104,8 @@ def test_calls_of_one_class_spend_one_share_together() -> None:
     release.set()
 
 
-def test_a_slow_repr_is_given_up_and_its_type_not_tried_again() -> None:
+def test_a_slow_repr_is_given_up_and_its_type_not_tried_again(limits: Callable[..., None]) -> None:
+    limits(value_call=0.05)
     stuck, release, tried = make_stuck_type()
     item = make_preview(stuck())
     assert item["value"] == "<Stuck object: repr took too long>"
@@ -114,7 +115,8 @@ def test_a_slow_repr_is_given_up_and_its_type_not_tried_again() -> None:
     release.set()
 
 
-def test_slow_neighbours_do_not_take_the_time_of_the_healthy() -> None:
+def test_slow_neighbours_do_not_take_the_time_of_the_healthy(limits: Callable[..., None]) -> None:
+    limits(value_call=0.5)
     stuck = [make_stuck_type() for _ in range(3)]
 
     class Healthy:
@@ -145,7 +147,8 @@ def test_each_late_class_leaves_less_to_the_next_and_all_of_them_a_bounded_time(
             spent += 1
     release.set()
     assert waited[:3] == [0.2, 0.1, 0.05]
-    assert sum(waited) == pytest.approx(0.6)
+    # All of three shares, but for what is too little for one more call.
+    assert 0.58 <= sum(waited) <= 0.6000001
     assert spent == 100 - len(waited)
 
 
@@ -167,7 +170,9 @@ def test_a_class_whose_reprs_are_many_and_slow_spends_its_own_share_only(
     assert budget.call(lambda: "at once", dict) == "at once"
 
 
-def test_a_class_that_got_too_little_time_is_tried_again() -> None:
+def test_a_class_that_got_too_little_time_is_tried_again(limits: Callable[..., None]) -> None:
+    limits(value_call=0.5)
+
     class Late:
         pass
 
@@ -182,7 +187,7 @@ def test_a_class_that_got_too_little_time_is_tried_again() -> None:
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_child_gets_a_helper_of_its_own() -> None:
     bounded_calls.start_helper()
-    status = _check_in_fork(lambda: bounded_calls.call(lambda: 42, 5) == 42)
+    status = _check_in_fork(lambda: bounded_calls.call(lambda: 42, 60) == 42)
     assert status == 0
 
 

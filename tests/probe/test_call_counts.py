@@ -10,10 +10,10 @@ import pytest
 
 from holdfast.core.call_tree import read_tree
 from holdfast.model.trace import CallNode
-from interpreters import Interpreter, find_interpreters
+from interpreters import Interpreter, choose_interpreters
 from traced_programs import run_plain, run_traced
 
-PYTHONS = pytest.mark.parametrize("interpreter", find_interpreters(), ids=str)
+PYTHONS = pytest.mark.parametrize("interpreter", choose_interpreters(), ids=str)
 PROGRAM = """
 import re
 import threading

@@ -11,7 +11,7 @@ import interpreters
 from holdfast.targets.program.launcher import PROBE
 
 
-@pytest.mark.parametrize("interpreter", interpreters.find_interpreters(), ids=str)
+@pytest.mark.parametrize("interpreter", interpreters.choose_interpreters(), ids=str)
 def test_writes_are_noticed_alike_on_every_python(interpreter: interpreters.Interpreter) -> None:
     check = os.path.join(os.path.dirname(os.path.abspath(__file__)), "selfcheck_data.py")
     done = subprocess.run(

@@ -11,10 +11,10 @@ from holdfast.model.trace import CalleeCall, FrameTrace, LoopRun, Step
 from holdfast.probe.program_runner import run_program
 from holdfast.probe.traces.called_functions import find_function
 from holdfast.service.traces.shown_values import ShownValues
-from interpreters import Interpreter, find_interpreters
+from interpreters import Interpreter, choose_interpreters
 from traced_programs import TracedRun, run_plain, run_traced
 
-PYTHONS = pytest.mark.parametrize("interpreter", find_interpreters(), ids=str)
+PYTHONS = pytest.mark.parametrize("interpreter", choose_interpreters(), ids=str)
 
 SHOP = """
 import threading

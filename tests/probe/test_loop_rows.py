@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.core import loop_rounds
 from holdfast.model.trace import LoopRun
-from interpreters import Interpreter, find_interpreters
+from interpreters import Interpreter, choose_interpreters
 from traced_programs import (
     TRACES,
     Lifetime,
@@ -21,7 +21,7 @@ from traced_programs import (
     run_traced,
 )
 
-PYTHONS = pytest.mark.parametrize("interpreter", find_interpreters(), ids=str)
+PYTHONS = pytest.mark.parametrize("interpreter", choose_interpreters(), ids=str)
 PROGRAM = TRACES / "hot_loops.py"
 TREE = ast.parse(PROGRAM.read_text("utf-8"))
 FUNCTIONS = {

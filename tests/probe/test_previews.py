@@ -117,7 +117,7 @@ def test_an_ordered_dict_is_shown_in_its_own_order() -> None:
 @pytest.mark.parametrize(
     ("value", "expected"),
     [
-        (list(range(1_000_000)), "[0, 1, 2, 3, 4, ... (1000000 items)]"),
+        (list(range(21)), "[0, 1, 2, 3, 4, ... (21 items)]"),
         (tuple(range(21)), "(0, 1, 2, 3, 4, ... (21 items))"),
         (dict.fromkeys(range(30)), "{0: None, 1: None, 2: None, 3: None, 4: None, ... (30 items)}"),
         (set(range(99)), "{0, 1, 2, 3, 4, ... (99 items)}"),

@@ -1,4 +1,4 @@
-"""The run recorder: what it records equals a plain trace, on every Python there is."""
+"""The run recorder: what it records equals a plain trace."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from holdfast.model.run_recording import RunFrame, RunRecording
-from interpreters import Interpreter, find_interpreters
+from interpreters import Interpreter, choose_interpreters
 from run_recordings import (
     BUGS,
     PROBE,
@@ -38,7 +38,7 @@ pprint reprlib shlex statistics string textwrap tokenize
 """
 
 
-every_python = pytest.mark.parametrize("interpreter", find_interpreters(), ids=str)
+pythons = pytest.mark.parametrize("interpreter", choose_interpreters(), ids=str)
 
 
 def find_differences(run: RunRecording, truth: list[dict[str, Any]]) -> list[object]:
@@ -87,7 +87,7 @@ def compare_with_trace(script: Path, folder: Path, python: str) -> int:
 
 
 @pytest.mark.parametrize("name", _COMPARED)
-@every_python
+@pythons
 def test_lines_and_values_equal_a_plain_trace(
     interpreter: Interpreter, name: str, tmp_path: Path
 ) -> None:
@@ -96,7 +96,7 @@ def test_lines_and_values_equal_a_plain_trace(
     assert compare_with_trace(RUNS / f"{name}.py", tmp_path, interpreter.path) > 15
 
 
-@every_python
+@pythons
 def test_programs_with_bugs_are_recorded_as_a_plain_trace_sees_them(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -106,7 +106,7 @@ def test_programs_with_bugs_are_recorded_as_a_plain_trace_sees_them(
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@every_python
+@pythons
 def test_modules_of_the_standard_library_are_recorded_as_a_plain_trace_sees_them(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -129,7 +129,7 @@ def run_both(name: str, folder: Path, interpreter: Interpreter) -> tuple[str, Re
     return plain.stdout, recorded
 
 
-@every_python
+@pythons
 def test_no_code_of_the_program_runs_for_the_recording(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -140,7 +140,7 @@ def test_no_code_of_the_program_runs_for_the_recording(
     assert any(frame.code.name == "keys" for frame in run.frames.values())
 
 
-@every_python
+@pythons
 def test_objects_die_when_they_would(interpreter: Interpreter, tmp_path: Path) -> None:
     plain, recorded = run_both("last_breaths", tmp_path, interpreter)
     if interpreter.version < (3, 12):  # `sys.settrace` itself updates what `locals()` has returned
@@ -149,7 +149,7 @@ def test_objects_die_when_they_would(interpreter: Interpreter, tmp_path: Path) -
     assert not recorded.read().remarks
 
 
-@every_python
+@pythons
 def test_what_a_signal_handler_raises_reaches_the_program(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -157,7 +157,7 @@ def test_what_a_signal_handler_raises_reaches_the_program(
     assert recorded.output == plain == "caught 20\n"
 
 
-@every_python
+@pythons
 def test_the_recursion_limit_stays_where_it_is(interpreter: Interpreter, tmp_path: Path) -> None:
     text = (
         "import sys\n"
@@ -181,7 +181,7 @@ def test_the_recursion_limit_stays_where_it_is(interpreter: Interpreter, tmp_pat
     assert sum(frame.code.name == "dive" for frame in run.frames.values()) > 1100
 
 
-@every_python
+@pythons
 def test_the_recursion_limit_stays_where_it_is_after_a_signal_handler_has_raised(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -219,14 +219,14 @@ def test_the_recursion_limit_stays_where_it_is_after_a_signal_handler_has_raised
         assert recorded.output.split()[0] == plain.split()[0]
 
 
-@every_python
+@pythons
 def test_output_and_exit_status_are_the_programs(interpreter: Interpreter, tmp_path: Path) -> None:
     text = "import sys\nprint('a')\nprint('b', file=sys.stderr)\nsys.exit(3)\n"
     recorded = record_text(text, tmp_path, interpreter.path)
     assert (recorded.output, recorded.errors, recorded.status) == ("a\n", "b\n", 3)
 
 
-@every_python
+@pythons
 def test_warnings_of_the_program_are_not_shown_twice(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -240,7 +240,7 @@ def test_warnings_of_the_program_are_not_shown_twice(
 # -- what is recorded ------------------------------------------------------------------------------
 
 
-@every_python
+@pythons
 def test_made_code_is_recorded_if_its_source_is_known(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -269,7 +269,7 @@ def test_installed_packages_and_the_standard_library_are_left_out(tmp_path: Path
     assert [Path(file.path).name for file in run.files.values()] == ["program.py"]
 
 
-@every_python
+@pythons
 def test_a_change_made_in_c_code_is_recorded(interpreter: Interpreter, tmp_path: Path) -> None:
     text = (
         "import operator\n"
@@ -284,7 +284,7 @@ def test_a_change_made_in_c_code_is_recorded(interpreter: Interpreter, tmp_path:
     assert [(write.text, write.label) for write in changes] == [("[1, 2, 3, 4]", "items")]
 
 
-@every_python
+@pythons
 def test_threads_have_their_names(interpreter: Interpreter, tmp_path: Path) -> None:
     text = (
         "import threading\n"
@@ -305,7 +305,7 @@ def test_threads_have_their_names(interpreter: Interpreter, tmp_path: Path) -> N
 _LOOP = "total = 0\nfor number in range(5000):\n    total += number\nprint(total)\n"
 
 
-@every_python
+@pythons
 def test_the_newest_events_are_kept_and_the_rest_is_said_to_be_missing(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -317,7 +317,7 @@ def test_the_newest_events_are_kept_and_the_rest_is_said_to_be_missing(
     assert any("oldest part is missing" in remark for remark in run.remarks)
 
 
-@every_python
+@pythons
 def test_the_oldest_events_are_kept_if_that_is_asked_for(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -327,7 +327,7 @@ def test_the_oldest_events_are_kept_if_that_is_asked_for(
     assert any("as it was full" in remark for remark in run.remarks)
 
 
-@every_python
+@pythons
 def test_a_program_that_is_killed_leaves_what_it_did(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -349,7 +349,7 @@ def test_a_program_that_is_killed_leaves_what_it_did(
     assert frames["inner"].outcome == "running"
 
 
-@every_python
+@pythons
 def test_a_forked_child_writes_nothing(interpreter: Interpreter, tmp_path: Path) -> None:
     text = (
         "import os\n"
@@ -375,7 +375,7 @@ def test_a_torn_last_line_is_passed_over(tmp_path: Path) -> None:
     assert len(run.events) >= 12
 
 
-@every_python
+@pythons
 def test_a_program_that_traces_itself_goes_on_as_it_would(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -386,7 +386,7 @@ def test_a_program_that_traces_itself_goes_on_as_it_would(
     assert remarks == [] if is_shared else "tracing was ended" in remarks[0]
 
 
-@every_python
+@pythons
 @pytest.mark.parametrize("uses_it", [False, True])
 def test_a_program_that_takes_our_tool_of_monitoring_goes_on_as_it_would(
     interpreter: Interpreter, uses_it: bool, tmp_path: Path
@@ -491,7 +491,7 @@ def second():
 """
 
 
-@every_python
+@pythons
 def test_each_of_several_recordings_in_one_process_stands_for_itself(
     interpreter: Interpreter, tmp_path: Path
 ) -> None:
@@ -526,5 +526,5 @@ def test_a_process_that_is_recorded_can_be_interrupted(tmp_path: Path) -> None:
         assert process.stdout is not None
         process.stdout.readline()
         os.kill(process.pid, signal.SIGINT)
-        _output, errors = process.communicate(timeout=30)
+        _output, errors = process.communicate(timeout=60)
     assert "KeyboardInterrupt" in errors

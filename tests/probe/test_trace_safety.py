@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from holdfast.model.trace import LoopRun, Step
-from interpreters import Interpreter, find_interpreters
+from interpreters import Interpreter, choose_interpreters
 from traced_programs import TracedRun, run_plain, run_traced
 
-PYTHONS = pytest.mark.parametrize("interpreter", find_interpreters(), ids=str)
+PYTHONS = pytest.mark.parametrize("interpreter", choose_interpreters(), ids=str)
 
 
 def write(folder: Path, text: str) -> Path:
@@ -107,7 +107,7 @@ def test_signal_handlers_that_raise_reach_the_program(
         "            caught += 1\n"
         "    return caught\n"
         "signal.signal(signal.SIGALRM, ring)\n"
-        "signal.setitimer(signal.ITIMER_REAL, 0.05, 0.02)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.02, 0.01)\n"
         "try:\n"
         "    done = work(20)\n"
         "finally:\n"

@@ -8,6 +8,7 @@ import os
 import subprocess
 import threading
 import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -160,19 +161,22 @@ def test_unicode_passes_through_and_lone_surrogates_are_written_out() -> None:
 
 
 @pytest.mark.parametrize(
-    "huge",
+    "build_huge",
     [
-        [None] * 3_000_000,
-        (None,) * 3_000_000,
-        "x" * 20_000_000,
-        b"x" * 20_000_000,
-        bytearray(20_000_000),
-        dict.fromkeys(range(400_000)),
-        set(range(400_000)),
+        lambda: [None] * 3_000_000,
+        lambda: (None,) * 3_000_000,
+        lambda: "x" * 20_000_000,
+        lambda: b"x" * 20_000_000,
+        lambda: bytearray(20_000_000),
+        lambda: dict.fromkeys(range(400_000)),
+        lambda: set(range(400_000)),
     ],
     ids=["list", "tuple", "str", "bytes", "bytearray", "dict", "set"],
 )
-def test_a_huge_value_is_described_without_building_its_repr(huge: Any) -> None:
+def test_a_huge_value_is_described_without_building_its_repr(
+    build_huge: Callable[[], Any],
+) -> None:
+    huge = build_huge()  # here, for pytest keeps the values of parameters until the end
     tracemalloc.start()
     try:
         item = make_preview(huge)
@@ -244,7 +248,7 @@ def test_references_stay_distinct_when_threads_ask_at_once() -> None:
 
 
 @pytest.mark.parametrize("name", ["selfcheck_variables.py", "selfcheck_lazy_values.py"])
-@pytest.mark.parametrize("interpreter", interpreters.find_interpreters(), ids=str)
+@pytest.mark.parametrize("interpreter", interpreters.choose_interpreters(), ids=str)
 def test_values_are_shown_alike_on_every_python(
     interpreter: interpreters.Interpreter, name: str
 ) -> None:
@@ -258,7 +262,7 @@ def test_values_are_shown_alike_on_every_python(
     assert (done.stdout, done.stderr) == ("ok\n", "")
 
 
-@pytest.mark.parametrize("interpreter", interpreters.find_interpreters(), ids=str)
+@pytest.mark.parametrize("interpreter", interpreters.choose_interpreters(), ids=str)
 def test_the_probe_brings_nothing_heavy_into_the_target(
     interpreter: interpreters.Interpreter,
 ) -> None:

@@ -1,5 +1,6 @@
 """Has values that are large, secret, or do strange things when they are shown."""
 
+import threading
 import time
 
 
@@ -10,8 +11,7 @@ class Raises:
 
 class Blocks:
     def __repr__(self):
-        while True:
-            time.sleep(0.01)
+        threading.Event().wait()
 
 
 class Colourful:
@@ -28,10 +28,15 @@ def large():
 
 
 def strange():
-    raises, blocks, colourful = Raises(), Blocks(), Colourful()
+    raises, colourful = Raises(), Colourful()
     surrogate = "\ud800 half"
     print("\x1b[1mbold\x1b[0m \r50%\r100%\x07", flush=True)
-    return raises, blocks, colourful, surrogate  # @strange
+    return raises, colourful, surrogate  # @strange
+
+
+def block():
+    blocks = Blocks()
+    return blocks  # @blocks
 
 
 def secret(password):
@@ -44,6 +49,7 @@ def secret(password):
 
 large()
 strange()
+block()
 secret("hunter2")
 globals()["y" * 10_000 + "\nnext: b"] = 1
 print("x" * 1_000_000)  # @flood

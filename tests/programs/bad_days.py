@@ -152,10 +152,15 @@ class Touchy:
 def values():
     text = "x" * 10_000_000
     rows = [{"number": number, "name": "row %d" % number} for number in range(100_000)]
-    huge, blocking, raising, touchy = Huge(), Blocking(), Raising(), Touchy()
+    huge, raising, touchy = Huge(), Raising(), Touchy()
     print(len(text), len(rows), touchy.touched)  # @values
-    end = huge, blocking, raising  # @valued
+    end = huge, raising  # @valued
     return end
+
+
+def block():
+    blocking = Blocking()
+    print(type(blocking))  # @block
 
 
 def deep(depth=0):

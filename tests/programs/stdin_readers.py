@@ -7,7 +7,7 @@ how = sys.argv[1]
 if how == "input":
     print("hello", input("name? "))
 elif how == "twice":
-    sys.stdout.write("first: ")
+    print("first: ", end="", flush=True)
     first = sys.stdin.readline()
     second = input("second: ")
     print([first, second])

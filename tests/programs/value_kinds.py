@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import enum
+import threading
 
 
 class Point:
@@ -27,9 +28,7 @@ class Broken:
 
 class Slow:
     def __repr__(self):
-        import time
-
-        time.sleep(60)
+        threading.Event().wait()
 
 
 class Colour(enum.Enum):
@@ -66,7 +65,6 @@ def inspect(argument):
     ring = [1]
     ring.append(ring)
     broken = Broken()
-    slow = Slow()
     größe = 3
     nested = {"a": {"b": [{"c": 7}]}}
     return locals()  # @inspect
@@ -78,5 +76,11 @@ def outer(argument):
     return mine  # @outer_return
 
 
+def keep_slow():
+    slow = Slow()
+    return slow  # @slow
+
+
 outer(3)  # @outer
+keep_slow()
 print(COUNTER)

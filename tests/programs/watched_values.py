@@ -1,4 +1,4 @@
-"""Values that are written in every way there is; the first argument says which function runs."""
+"""Values that are written in every way there is; the arguments say which functions run."""
 
 import asyncio
 import collections
@@ -426,5 +426,6 @@ def branches():
 
 
 if __name__ == "__main__":
-    globals()[sys.argv[1]]()
+    for function in sys.argv[1:]:
+        globals()[function]()
     print("end")

@@ -11,7 +11,7 @@ import pytest
 
 from child_processes import CHILD_STARTER, PATIENCE, is_gone, run_undebugged
 from harness import Program, Server, Session
-from interpreters import Interpreter, find_interpreters
+from interpreters import Interpreter, choose_interpreters
 
 pytestmark = pytest.mark.slow  # each starts debugpy's adapter and launcher
 LOOP = Program("loop.py")
@@ -76,15 +76,16 @@ for turn in range(2):
     list(Cart().items())
     list(one_line())
     plain()
+raise SystemExit(7)
 """
 
 
 @pytest.mark.parametrize(
     "interpreter",
-    [each for each in find_interpreters() if each.version < (3, 12)],
+    choose_interpreters(before=(3, 12)),
     ids=lambda each: ".".join(map(str, each.version[:2])),
 )
-def test_a_generator_stops_once_a_call_behind_an_adapter(
+def test_a_generator_stops_once_a_call_behind_an_adapter_and_the_exit_code_comes_through(
     session: Session, tmp_path: Path, interpreter: Interpreter
 ) -> None:
     script = tmp_path / "generators.py"
@@ -99,16 +100,10 @@ def test_a_generator_stops_once_a_call_behind_an_adapter(
         stopped.append(stop["location"]["function"].rpartition(".")[2])
         stop = session.resume()
 
+    assert (stop["status"], stop["exit_code"]) == ("terminated", 7)
     assert stopped == ["stream", "repeat", "items", "one_line", "plain"] * 2
     shown = session.get("/breakpoints")["breakpoints"]
     assert [point["hits"] for point in shown if "function" in point] == [2] * 5
-
-
-def test_the_exit_code_comes_through_an_adapter(session: Session) -> None:
-    end = session.launch(CHILD_STARTER, args=["child", "x"], route="adapter")
-
-    assert (end["status"], end["exit_code"]) == ("terminated", 7)
-    assert session.output() == run_undebugged(sys.executable, "child", "x")[0]
 
 
 def test_children_are_left_alone_behind_an_adapter(session: Session) -> None:
@@ -146,16 +141,16 @@ def test_the_direct_way_alone_does_not_fall_back(session: Session, wrapper: Path
     assert answer["error"]["code"] == "LAUNCH_FAILED"
 
 
-def test_when_both_ways_fail_the_first_error_is_reported(session: Session, wrapper: Path) -> None:
-    text = wrapper.read_text().replace("exec ", 'case "$*" in *debugpy*) exit 8;; esac\nexec ')
-    wrapper.write_text(text)
-
-    usual = session.server.get("/config")["launch_timeout"]
-    session.server.patch("/config", {"launch_timeout": 5})  # debugpy's own patience is longer
+def test_when_both_ways_fail_the_first_error_is_reported(wrapper: Path, tmp_path: Path) -> None:
+    """The interpreter is gone when the adapter wants to start it. Nobody else starts it before."""
+    wrapper.write_text(wrapper.read_text().replace("exit 9", 'rm "$0"; exit 9'))
+    cold = Server(tmp_path / "data", "--pool-size", "0")
     try:
-        answer = session.post("/launch", {"script": LOOP.path, "python": str(wrapper)}, expect=500)
+        with cold.session() as session:
+            body = {"script": LOOP.path, "python": str(wrapper)}
+            answer = session.post("/launch", body, expect=500)
     finally:
-        session.server.patch("/config", {"launch_timeout": usual})
+        cold.stop()
 
     assert answer["error"]["code"] == "LAUNCH_FAILED"
     assert answer["error"]["details"]["exit_code"] == 9

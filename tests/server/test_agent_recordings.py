@@ -19,7 +19,7 @@ from agent_loops import PROGRAM, AgentLoop, AgentLoopProcess, build_writes, open
 from agent_process import AgentView, agent_view
 from harness import Server
 from holdfast.model.agent_events import VALUE_RECORDED
-from holdfast.recording.directories import AgentsDirectory
+from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from polling import wait_until
 from replayable_agent import read_data, read_events
 from two_lane_agent import TwoLaneAgent
@@ -255,12 +255,15 @@ def test_what_a_killed_agent_left_is_unfinished(server: Server) -> None:
 
 
 def write_recording(server: Server, events: list[tuple[str, dict[str, Any]]]) -> str:
-    """A session whose events somebody else wrote."""
+    """A session whose events somebody else wrote. It is there at once and as a whole."""
     home = AgentsDirectory(agents_of(server)).home(f"by_hand_{time.time_ns()}")
-    home.path.mkdir(parents=True)
-    home.events.write_text("")
-    append_events(home.events, [("session_start", {"version": 1, "name": "by hand"}), *events])
-    home.write_metadata({"id": home.id, "name": "by hand", "argv": [sys.executable, "-c", ""]})
+    written = SessionDirectory(agents_of(server) / home.id)
+    written.path.mkdir(parents=True)
+    written.events.write_text("")
+    append_events(written.events, [("session_start", {"version": 1, "name": "by hand"}), *events])
+    written.write_metadata({"id": home.id, "name": "by hand", "argv": [sys.executable, "-c", ""]})
+    home.path.parent.mkdir(exist_ok=True)
+    written.path.rename(home.path)
     wait_for_event(server, home.id, len(events) + 1)
     return home.id
 
@@ -335,6 +338,15 @@ def test_another_recording_in_its_place_is_read_from_its_beginning(server: Serve
     wait_for_event(server, session_id, 9)
     shown = get_conversation(server, session_id)
     assert [turn["messages"][0]["text"][0] for turn in shown["turns"]] == ["y"] * 8
+
+
+def test_what_an_ended_agent_is_found_to_have_written_is_read_at_once(server: Server) -> None:
+    """Not a piece with each check: a recording is found while it is still copied here."""
+    session_id = write_recording(server, [])
+    assert server.get(f"/sessions/{session_id}")["status"] == "terminated"
+    events = [build_tool(str(number), input="y" * 100_000) for number in range(200)]
+    append_events(AgentsDirectory(agents_of(server)).home(session_id).events, events)
+    wait_for_event(server, session_id, 201)
 
 
 def test_one_large_turn_does_not_make_a_large_answer(server: Server) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -116,7 +116,7 @@ def test_no_more_than_the_limit_are_started_at_once(tmp_path: Path) -> None:
     assert all(is_gone(answer["pid"]) for answer in started)
 
 
-def test_a_run_that_begins_no_session_is_ended(tmp_path: Path) -> None:
+def test_a_run_that_begins_no_session_is_ended(tmp_path: Path, limits: Callable[..., None]) -> None:
     async def run() -> None:
         debugger = await Debugger.open(tmp_path, trusted=lambda *_: True, pool_size=0)
         await debugger.start()
@@ -126,7 +126,7 @@ def test_a_run_that_begins_no_session_is_ended(tmp_path: Path) -> None:
                 AgentLoop(dbg, build_writes(1))()
             home = AgentsDirectory(tmp_path / "agents").home(dbg.id)
             parent = await debugger.agents.follow(str(home.path))
-            reruns.patience = 0.05
+            limits(rerun_begins=0.05)
             with contextlib.suppress(errors.SessionNotBegun):  # it may be over already
                 await reruns.replay(parent, AgentReplay(command=["sleep", "1000"], wait=0))
             await wait_until_async(

@@ -121,18 +121,14 @@ def test_a_recording_that_somebody_deleted_is_forgotten(server: Server) -> None:
     wait_until(lambda: server.http.get(looper.path).status_code == 404)
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [
+def test_what_only_programs_can_do_names_the_kind(looper: AgentView) -> None:
+    for method, path in [
         *(("GET", "/stacktrace"), ("GET", "/output"), ("GET", "/breakpoints"), ("GET", "/export")),
         *(("POST", "/terminate"), ("POST", "/step-into"), ("POST", "/step-out")),
         ("POST", "/evaluate"),
-    ],
-)
-def test_what_only_programs_can_do_names_the_kind(server: Server, method: str, path: str) -> None:
-    with agent_view(server) as looper:
+    ]:
         body = {"expression": "1"} if path == "/evaluate" else {}
-        error = server.ask(method, looper.path + path, body, expect=409)["error"]
+        error = looper.server.ask(method, looper.path + path, body, expect=409)["error"]
         assert error["details"]["kind"] == "agent"
         assert "command" in error["details"]["possible"]
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,20 @@ from server_processes import PendingRequest, watch_processes
 HEAVY_LOADS = Program("heavy_loads.py")
 LOOP = Program("loop.py")
 MEGABYTE = 1024 * 1024
-SESSIONS = int(os.environ.get("HOLDFAST_SESSIONS", "75"))
+SESSIONS = int(os.environ.get("HOLDFAST_SESSIONS", "24"))
 """How many come and go, one after the other (`make soak`: 10,000)."""
+PAUSED = min(30, SESSIONS // 2)
+"""How many are paused at once."""
 
 
 @pytest.fixture
 def bystander(server: Server) -> Iterator[Session]:
+    with watch_bystander(server) as session:
+        yield session
+
+
+@contextmanager
+def watch_bystander(server: Server) -> Iterator[Session]:
     """Another user's session, which must not notice anything."""
     with server.session() as session:
         session.break_at(LOOP, "add", condition="number == 3")
@@ -133,13 +142,15 @@ def test_a_million_items_come_in_pages(session: Session) -> None:
     assert len(shown["items"]["value"]) < 10_000
 
 
-def test_a_repr_that_sleeps_is_not_waited_for(session: Session, bystander: Session) -> None:
-    stop = launch(session, "sleepy", "sleepy")
-    shown = {each["name"]: each for each in stop["locals"]}
-    assert shown["plain"]["value"] == "5"
-    assert "Sleepy" in shown["first"]["type"]
-    assert session.evaluate("plain") == "5"
-    assert "Sleepy" in session.evaluate("first")
+def test_a_repr_that_sleeps_is_not_waited_for(server_with: Callable[..., Server]) -> None:
+    server = server_with(value_call=0.05)
+    with watch_bystander(server), server.session() as session:
+        stop = launch(session, "sleepy", "sleepy")
+        shown = {each["name"]: each for each in stop["locals"]}
+        assert shown["plain"]["value"] == "5"
+        assert "Sleepy" in shown["first"]["type"]
+        assert session.evaluate("plain") == "5"
+        assert "Sleepy" in session.evaluate("first")
 
 
 # -- programs that work against us ---------------------------------------------------------------
@@ -158,8 +169,14 @@ def test_a_program_may_close_the_descriptors_it_finds(
 
 @pytest.mark.slow
 def test_a_program_that_closes_all_of_them_runs_on_by_itself(
-    session: Session, bystander: Session
+    server_with: Callable[..., Server],
 ) -> None:
+    server = server_with(end_after_debugger=0.05)
+    with watch_bystander(server), server.session() as session:
+        _close_all(session)
+
+
+def _close_all(session: Session) -> None:
     launch(session, "closing_all", wait=0)
     assert session.get("/output?wait=20")["outputs"][0]["text"] == "alone\n"
 
@@ -217,7 +234,7 @@ def test_a_program_that_blocks_signals_can_be_interrupted_and_is_not_hurt(
 
 
 @pytest.mark.slow
-def test_thirty_sessions_paused_at_once_each_answer_for_themselves(server: Server) -> None:
+def test_many_sessions_paused_at_once_each_answer_for_themselves(server: Server) -> None:
     def paused(number: int) -> Session:
         made = Session(server, server.post("/sessions", {"name": str(number)})["session_id"])
         made.break_at(HEAVY_LOADS, "count", condition=f"number == {number % 10}")
@@ -225,7 +242,7 @@ def test_thirty_sessions_paused_at_once_each_answer_for_themselves(server: Serve
         return made
 
     with ThreadPoolExecutor(4) as helpers:
-        sessions = list(helpers.map(paused, range(30)))
+        sessions = list(helpers.map(paused, range(PAUSED)))
         try:
             for number, each in reversed(list(enumerate(sessions))):
                 mine = each.evaluate("number, os.environ['NUMBER']")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -43,7 +44,7 @@ def ids(run: PytestRun) -> dict[str, str]:
 
 
 def inspect(server: Server, capture: str, **fields: Any) -> Any:
-    path = f"/api/v1/tools/debug_inspect?cwd={PROJECT}"
+    path = f"/api/v1/tools/debug_inspect?cwd={quote(str(PROJECT))}"
     return server.post(path, {"capture": capture, "budget_tokens": 4000, **fields})
 
 
@@ -178,7 +179,7 @@ def test_a_debugged_run_captures_and_stops_once(
     own_server: Server, ids: dict[str, str], tmp_path: Path
 ) -> None:
     report = own_server.post(
-        f"/api/v1/run?cwd={PROJECT}",
+        f"/api/v1/run?cwd={quote(str(PROJECT))}",
         {
             "target": "test_failing.py::test_total",
             "args": ["--holdfast-stop", "-p", "no:cacheprovider"],

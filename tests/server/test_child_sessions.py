@@ -53,7 +53,7 @@ def paused_child(session: Session, way: str, **options: Any) -> Session:
     return child
 
 
-@pytest.mark.parametrize("way", ["popen", "run", "module", "posix_spawn", "fork_exits"])
+@pytest.mark.parametrize("way", ["popen", "module", "posix_spawn", "fork_exits"])
 def test_a_child_stops_and_is_looked_into_by_itself(session: Session, way: str) -> None:
     child = paused_child(session, way)
 
@@ -67,6 +67,15 @@ def test_a_child_stops_and_is_looked_into_by_itself(session: Session, way: str) 
     assert child.resume(wait=PATIENCE)["status"] == "terminated"
     end = session.get(f"/status?wait={PATIENCE}")
     assert (end["status"], end["exit_code"]) == ("terminated", 0)
+
+
+def test_a_program_whose_children_are_followed_stops_at_its_entry(
+    session: Session, python: str
+) -> None:
+    options: Any = {"debug_subprocesses": True, "stop_on_entry": True, "python": python}
+    stop = session.launch(CHILD_STARTER, args=["popen"], **options)
+    assert (stop["status"], stop["reason"]) == ("paused", "entry")
+    assert stop["location"]["file"] == CHILD_STARTER.path
 
 
 @pytest.mark.slow
@@ -121,10 +130,13 @@ def test_a_held_child_ends_the_wait_for_its_parent_and_is_named_there(
     assert (held["parent_id"] == session.id) == (depth == 1)
     assert session.get("/status")["held_children"] == [held]
     assert session.get("")["held_children"] == [held]
+    if way == "grandchild":
+        assert session.get("")["children"] == [held["parent_id"]], "its parent is a child"
     child.resume(wait=0)
     end = session.get(f"/status?wait={PATIENCE}")
     assert (end["status"], end["exit_code"]) == ("terminated", 0)
     assert "held_children" not in end
+    assert session.output() == run_undebugged(sys.executable, way)[0]
 
 
 def test_a_child_that_is_held_again_ends_another_wait(session: Session) -> None:
@@ -273,25 +285,10 @@ def test_children_may_be_gone_at_once_or_be_no_python(session: Session) -> None:
 
 
 @pytest.mark.slow
-def test_a_grandchild_is_the_child_of_a_child(session: Session) -> None:
-    session.break_at(CHILD_STARTER, "work")
-    session.launch(CHILD_STARTER, args=["grandchild"], debug_subprocesses=True, wait=0)
-    [child] = wait_for_children(session)
-    [grandchild] = wait_for_children(child)
-    assert wait_for_stop(grandchild)["status"] == "paused"
-
-    assert grandchild.get("")["parent_id"] == child.id
-    assert session.get("")["children"] == [child.id]
-    grandchild.resume()
-    assert session.get(f"/status?wait={PATIENCE}")["exit_code"] == 0
-    assert session.output() == run_undebugged(sys.executable, "grandchild")[0]
-
-
-@pytest.mark.slow
-def test_ten_children_are_held_at_once(session: Session) -> None:
+def test_several_children_are_held_at_once(session: Session) -> None:
     session.break_at(CHILD_STARTER, "work")
     session.launch(CHILD_STARTER, args=["several"], debug_subprocesses=True, wait=0)
-    children = wait_for_children(session, 10)
+    children = wait_for_children(session, 4)
 
     assert {wait_for_stop(child)["status"] for child in children} == {"paused"}
     for child in children:

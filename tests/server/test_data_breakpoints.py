@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,9 @@ PRICE = "prices['apple']"
 MONITORS = (3, 12)  # from here on a write is seen as such, before that as a change
 
 
-def version_of(python: str) -> tuple[int, ...]:
-    answer = subprocess.run(
-        [python, "-c", "import sys; print(*sys.version_info[:2])"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return tuple(int(part) for part in answer.stdout.split())
+def version_of(python: str) -> tuple[int, int]:
+    [found] = [each for each in interpreters.find_interpreters() if each.path == python]
+    return found.version
 
 
 def reach(session: Session, function: str, marker: str, python: str = sys.executable) -> Any:
@@ -122,115 +116,125 @@ def test_a_watched_object_is_still_what_it_was(session: Session, python: str) ->
     assert (end["exit_code"], session.output()) == (0, "identity holds\nend\n")
 
 
-@pytest.mark.parametrize(
-    ("function", "prefix", "name", "expected"),
-    [
-        ("slots", "slots", "slotted.value", [("slots_write", "0", "1")]),
-        ("frozen", "frozen", "value.x", [("frozen_write", "1", "2")]),
-        (
-            "property_value",
-            "property",
-            "thermometer.fahrenheit",
-            [("property_write", "68.0", "86.0")],
-        ),
-        ("class_attribute", "class", "Counter.kind", [("class_write", "'plain'", "'fancy'")]),
-        (
-            "dict_item",
-            "dict",
-            "prices['apple']",
-            [
-                ("dict_first", "1", "2"),
-                ("dict_update", "2", "3"),
-                ("dict_deleted", "3", None),
-                ("dict_added", None, "4"),
-                ("dict_cleared", "4", None),
-            ],
-        ),
-        (
-            "list_item",
-            "list",
-            "numbers[1]",
-            [("list_write", "2", "5"), ("list_insert", "5", "9")],
-        ),
-        (
-            "global_variable",
-            "global",
-            "total",
-            [("global_bump", "0", "1"), ("global_attribute", "1", "10")],
-        ),
-        (
-            "in_place",
-            "in_place",
-            "items",
-            [
-                ("in_place_append", "[1]", "[1, 2]"),
-                ("in_place_callee", "[1, 2]", "[1, 2, 1]"),
-                ("in_place_sort", "[1, 2, 1]", "[2, 1, 1]"),
-            ],
-        ),
-        ("in_place", "in_place", "counter.items", [("in_place_attribute", "[]", "[1]")]),
-        (
-            "nested",
-            "nested",
-            "config",
-            [
-                ("nested_deep", "{'a': {'b': [1]}}", "{'a': {'b': [1, 2]}}"),
-                ("nested_update", "{'a': {'b': [1, 2]}}", "{'a': {'b': [1, 2]}, 'c': 1}"),
-                ("nested_deleted", "{'a': {'b': [1, 2]}, 'c': 1}", "{'a': {'b': [1, 2]}}"),
-            ],
-        ),
-        (
-            "reordered",
-            "reordered",
-            "steps",
-            [
-                (
-                    "reordered_move",
-                    "OrderedDict('a': 1, 'b': 2)",
-                    "OrderedDict({'b': 2, 'a': 1})",
-                )
-            ],
-        ),
-        ("nested", "nested", "box", [("nested_deque", "deque(1)", "deque([1, 2])")]),
-        (
-            "closure",
-            "closure",
-            "count",
-            [("closure_write", "0", "1"), ("closure_outer", "1", "5")],
-        ),
-        ("cell", "cell", "count", [("cell_write", "0", "1"), ("cell_write", "1", "2")]),
-        (
-            "generator",
-            "generator",
-            "number",
-            [("generator_write", str(n), str(n + 1)) for n in range(3)],
-        ),
-        (
-            "coroutine",
-            "coroutine",
-            "steps",
-            [("coroutine_write", "0", "1"), ("coroutine_write", "1", "2")],
-        ),
-        (
-            "threads",
-            "threads",
-            "counter.value",
-            [("method_write", "0", "1"), ("method_write", "1", "3")],
-        ),
-    ],
-)
-def test_each_write_stops_with_both_values_and_its_line(
-    session: Session,
-    python: str,
-    function: str,
-    prefix: str,
-    name: str,
-    expected: list[tuple[str, str | None, str | None]],
-) -> None:
-    reach(session, function, f"{prefix}_ready", python)
-    watch_verified(session, name)
+Write = tuple[str, "str | None", "str | None"]
+PLACES: list[tuple[str, str, str, list[Write]]] = [
+    ("slots", "slots", "slotted.value", [("slots_write", "0", "1")]),
+    ("frozen", "frozen", "value.x", [("frozen_write", "1", "2")]),
+    (
+        "property_value",
+        "property",
+        "thermometer.fahrenheit",
+        [("property_write", "68.0", "86.0")],
+    ),
+    ("class_attribute", "class", "Counter.kind", [("class_write", "'plain'", "'fancy'")]),
+    (
+        "dict_item",
+        "dict",
+        "prices['apple']",
+        [
+            ("dict_first", "1", "2"),
+            ("dict_update", "2", "3"),
+            ("dict_deleted", "3", None),
+            ("dict_added", None, "4"),
+            ("dict_cleared", "4", None),
+        ],
+    ),
+    (
+        "list_item",
+        "list",
+        "numbers[1]",
+        [("list_write", "2", "5"), ("list_insert", "5", "9")],
+    ),
+    (
+        "global_variable",
+        "global",
+        "total",
+        [("global_bump", "0", "1"), ("global_attribute", "1", "10")],
+    ),
+    (
+        "in_place",
+        "in_place",
+        "items",
+        [
+            ("in_place_append", "[1]", "[1, 2]"),
+            ("in_place_callee", "[1, 2]", "[1, 2, 1]"),
+            ("in_place_sort", "[1, 2, 1]", "[2, 1, 1]"),
+        ],
+    ),
+    ("in_place", "in_place", "counter.items", [("in_place_attribute", "[]", "[1]")]),
+    (
+        "nested",
+        "nested",
+        "config",
+        [
+            ("nested_deep", "{'a': {'b': [1]}}", "{'a': {'b': [1, 2]}}"),
+            ("nested_update", "{'a': {'b': [1, 2]}}", "{'a': {'b': [1, 2]}, 'c': 1}"),
+            ("nested_deleted", "{'a': {'b': [1, 2]}, 'c': 1}", "{'a': {'b': [1, 2]}}"),
+        ],
+    ),
+    (
+        "reordered",
+        "reordered",
+        "steps",
+        [
+            (
+                "reordered_move",
+                "OrderedDict('a': 1, 'b': 2)",
+                "OrderedDict({'b': 2, 'a': 1})",
+            )
+        ],
+    ),
+    ("nested", "nested", "box", [("nested_deque", "deque(1)", "deque([1, 2])")]),
+    (
+        "closure",
+        "closure",
+        "count",
+        [("closure_write", "0", "1"), ("closure_outer", "1", "5")],
+    ),
+    ("cell", "cell", "count", [("cell_write", "0", "1"), ("cell_write", "1", "2")]),
+    (
+        "generator",
+        "generator",
+        "number",
+        [("generator_write", str(n), str(n + 1)) for n in range(3)],
+    ),
+    (
+        "coroutine",
+        "coroutine",
+        "steps",
+        [("coroutine_write", "0", "1"), ("coroutine_write", "1", "2")],
+    ),
+    (
+        "threads",
+        "threads",
+        "counter.value",
+        [("method_write", "0", "1"), ("method_write", "1", "3")],
+    ),
+]
+"""A function, the prefix of its markers, what is watched there, and the writes."""
 
-    assert collect(session) == expected
+
+def test_each_write_stops_with_both_values_and_its_line(session: Session, python: str) -> None:
+    """One program goes from place to place. A watch that is left behind would stop at the next."""
+    ready = [f"{prefix}_ready" for _, prefix, _, _ in PLACES]
+    session.break_at(VALUES, ready[0])
+    stop = session.launch(VALUES, args=[each[0] for each in PLACES], python=python)
+    found = []
+    for number, (function, prefix, name, _) in enumerate(PLACES, 1):
+        assert marker_of(stop) == f"{prefix}_ready", stop
+        session.delete("/breakpoints")
+        session.break_at(VALUES, *ready[number : number + 1])
+        watch_verified(session, name)
+        stop = session.resume()
+        writes = []
+        while stop.get("reason") == "data breakpoint":
+            writes.append(describe(stop))
+            stop = session.resume()
+        session.delete("/data-breakpoints")
+        found.append((function, prefix, name, writes))
+
+    assert stop["exit_code"] == 0, session.output("stderr")
+    assert found == PLACES
 
 
 def test_a_local_of_one_frame(session: Session, python: str) -> None:
@@ -383,28 +387,31 @@ def test_an_expression_that_never_becomes_true_stops_in_the_caller(
 # -- places that end ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("function", "prefix", "name", "word"),
-    [
-        ("returns", "returns", "inside", "helper"),
-        ("fails", "fails", "inside", "broken"),
-        ("collected", "collected", "counter.value", "gone"),
-        ("collected", "collected", "numbers[1]", "nothing but the debugger"),
-    ],
-)
-def test_a_place_that_is_gone_is_told_of(
-    session: Session, python: str, function: str, prefix: str, name: str, word: str
-) -> None:
-    reach(session, function, f"{prefix}_ready", python)
-    watch_verified(session, name, condition="new == 'never'")
-    session.break_at(VALUES, f"{prefix}_after")
+def test_a_place_that_is_gone_is_told_of(session: Session, python: str) -> None:
+    """One program goes from place to place."""
+    places = [
+        ("returns", "inside", "helper"),
+        ("fails", "inside", "broken"),
+        ("collected", "counter.value", "gone"),
+        ("collected", "numbers[1]", "nothing but the debugger"),
+    ]
+    ready = [f"{function}_ready" for function, _, _ in places]
+    session.break_at(VALUES, ready[0])
+    session.launch(VALUES, args=[function for function, _, _ in places], python=python)
+    for number, (function, name, word) in enumerate(places, 1):
+        session.delete("/breakpoints")
+        watch_verified(session, name, condition="new == 'never'")
+        session.break_at(VALUES, f"{function}_after", *ready[number : number + 1])
 
-    stop = session.resume()
+        stop = session.resume()
 
-    assert marker_of(stop) == f"{prefix}_after"
-    (point,) = session.get("/data-breakpoints")["breakpoints"]
-    assert not point["verified"]
-    assert word in point["message"]
+        assert marker_of(stop) == f"{function}_after"
+        (point,) = session.get("/data-breakpoints")["breakpoints"]
+        assert not point["verified"]
+        assert word in point["message"]
+        session.delete("/data-breakpoints")
+        stop = session.resume()
+    assert stop["exit_code"] == 0
 
 
 def test_a_dict_that_is_gone_is_told_of(session: Session, python: str) -> None:
@@ -462,15 +469,14 @@ def test_one_that_is_set_by_its_id_says_what_it_watches(session: Session) -> Non
     assert (listed["kind"], listed["expression"], listed["set_by"]) == ("data", PRICE, ["rest"])
 
 
-@pytest.mark.parametrize("data_id", ["", "999999", "global:", "global:x", "💥", "global:os:a b"])
-def test_a_garbage_id_is_refused(session: Session, data_id: str) -> None:
+def test_a_garbage_id_is_refused(session: Session) -> None:
     reach(session, "returns", "returns_ready")
+    path = session.path("/data-breakpoints")
 
-    made = session.server.http.post(
-        session.path("/data-breakpoints"), json={"data_id": data_id}
-    ).json()
+    for data_id in ["", "999999", "global:", "global:x", "💥", "global:os:a b"]:
+        made = session.server.http.post(path, json={"data_id": data_id}).json()
+        assert not made.get("verified"), made
 
-    assert not made.get("verified"), made
     assert session.resume()["exit_code"] == 0
 
 
@@ -492,25 +498,19 @@ def test_a_global_survives_a_restart(session: Session, python: str) -> None:
 # -- what can be watched --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
+def test_what_cannot_be_watched_says_why(session: Session, python: str) -> None:
+    reach(session, "local", "local_ready", python)
+
+    for name, reason in [
         ("nowhere", "no variable called nowhere"),
         ("(1).real", "implemented in C"),
         ("count +", "no expression"),
         ("missing.value", "NameError"),
         ("{}[[]]", "unhashable"),
-    ],
-)
-def test_what_cannot_be_watched_says_why(
-    session: Session, python: str, name: str, reason: str
-) -> None:
-    reach(session, "local", "local_ready", python)
-
-    info = session.get(f"/data-breakpoint-info?name={quote(name)}")
-
-    assert info["data_id"] is None
-    assert reason in info["message"], info
+    ]:
+        info = session.get(f"/data-breakpoint-info?name={quote(name)}")
+        assert info["data_id"] is None
+        assert reason in info["message"], info
 
 
 def test_a_child_of_a_value_that_was_shown(session: Session, python: str) -> None:
@@ -670,7 +670,7 @@ print("covered:", *sorted(measured.get_data().lines(sys.argv[0])))
 
 @pytest.mark.parametrize(
     "interpreter",
-    [each for each in interpreters.find_interpreters() if each.version >= MONITORS],
+    [each for each in interpreters.choose_interpreters() if each.version >= MONITORS],
     ids=str,
 )
 def test_coverage_keeps_working_beside_a_watch(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from child_processes import PATIENCE, wait_for_children
-from harness import Program, Session
+from harness import Program, Server, Session
 from interpreters import find_interpreters
 
 LOSSES = Program("debugger_losses.py")
@@ -168,14 +169,15 @@ def test_an_exec_of_python_is_followed_as_a_child(session: Session) -> None:
 
 @pytest.mark.slow
 def test_a_program_that_closes_the_debuggers_connection_ends_the_wait_with_a_warning(
-    session: Session,
+    server_with: Callable[..., Server],
 ) -> None:
-    answer = launch(session, "close_all", wait=PATIENCE)
+    with server_with(end_after_debugger=0.05).session() as session:
+        answer = launch(session, "close_all", wait=PATIENCE)
 
-    assert (answer["status"], session.output()) == ("running", "alone\n")
-    [warning] = answer["warnings"]
-    [lost] = list_events(session, "debugger_disconnected")
-    assert (lost["reason"], lost["message"]) == ("connection_lost", warning)
-    assert "restart" in warning
-    assert session.get("/status?wait=0.1")["warnings"] == [warning]
-    assert session.post("/terminate")["status"] == "terminated"
+        assert (answer["status"], session.output()) == ("running", "alone\n")
+        [warning] = answer["warnings"]
+        [lost] = list_events(session, "debugger_disconnected")
+        assert (lost["reason"], lost["message"]) == ("connection_lost", warning)
+        assert "restart" in warning
+        assert session.get("/status?wait=0.1")["warnings"] == [warning]
+        assert session.post("/terminate")["status"] == "terminated"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness import Program, Server, Session
+from harness import OUR_PACKAGE, Program, Server, Session
 
 BAD_ENDS = Program("bad_ends.py")
 EXIT_WAYS = Program("exit_ways.py")
@@ -159,8 +160,11 @@ def test_an_endless_recursion_is_reported_from_both_of_its_ends(
     assert [frame["function"] for frame in error["frames"]][-2:] == ["end", "<module>"]
 
 
-def test_a_message_and_a_value_that_hang_cost_a_bounded_time(session: Session) -> None:
-    end = session.launch(BAD_ENDS, args=["hang"])
+def test_a_message_and_a_value_that_hang_cost_a_bounded_time(
+    server_with: Callable[..., Server],
+) -> None:
+    with server_with(value_call=0.05).session() as session:
+        end = session.launch(BAD_ENDS, args=["hang"])
     assert end["exit_code"] == 1
     assert end["stderr_tail"].endswith("HangingError: printed\n")
     error = end["exception"]
@@ -332,7 +336,7 @@ def test_the_end_of_an_attached_process_tells_why(server: Server) -> None:
         assert unhit == [(missed, None), (false, 1)]
         written = process.stderr.read()
         assert process.wait(60) == 1
-        assert "holdfast" not in written
+        assert str(OUR_PACKAGE) not in written
         assert written.endswith("KeyError: ('no such cart', 2)\n")
 
 

@@ -63,11 +63,11 @@ def test_a_terminated_program_is_gone_and_its_session_stays(session: Session) ->
     assert refused["error"]["details"]["state"] == "terminated"
 
 
-@pytest.mark.slow
 def test_a_program_that_ignores_sigterm_ends_all_the_same(session: Session) -> None:
     session.post("/launch", {"script": SIGTERM_IGNORER.path})
     session.get("/output?wait=20")
-    end = session.post("/terminate")
+    with session.server.settings(terminate_grace=0.1):
+        end = session.post("/terminate")
     assert (end["status"], end["exit_code"]) == ("terminated", -9)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -185,14 +187,24 @@ def test_an_assignment_that_never_returns_is_interrupted_too(readonly_session: S
     assert readonly_session.evaluate("6 * 7") == "42"
 
 
-def test_a_sleep_in_another_thread_ends_by_itself_and_nothing_is_lost(session: Session) -> None:
+def test_a_wait_in_another_thread_ends_by_itself_and_nothing_is_lost(
+    server_with: Callable[..., Server], tmp_path: Path
+) -> None:
+    with server_with(interrupt=0.05).session() as session:
+        _wait_in_thread(session, tmp_path)
+
+
+def _wait_in_thread(session: Session, tmp_path: Path) -> None:
     """Nothing can wake it; the answer says so, and the session goes on meanwhile."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     session.break_at(PROGRAM, "worker", "compute")
     session.launch(PROGRAM, args=["thread"])
 
-    assert evaluate_too_long(session, "__import__('time').sleep(2)")["interrupted"] is False
+    assert evaluate_too_long(session, f"open({str(pipe)!r}).read()")["interrupted"] is False
 
     assert session.get("/status")["status"] == "paused"
+    os.close(os.open(pipe, os.O_WRONLY))  # which waits for its reader
     assert session.locals()["half"]["value"] == "5.0"
     assert session.get("/threads")["threads"]
     assert session.evaluate("half") == "5.0"

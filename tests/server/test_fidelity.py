@@ -19,6 +19,7 @@ import coverage
 import pytest
 
 from harness import PROGRAMS, Server
+from polling import wait_until
 
 Observed = dict[str, Any]
 
@@ -81,17 +82,11 @@ def cold(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def _run_warm(server: Server, python: str, target: dict[str, Any]) -> Observed:
-    """From a warm interpreter: launched once to have the pool filled, then until one was used."""
-    for _ in range(50):
-        before = _warm_count(server, python)
-        seen = _run_debugged(server, python, target)
-        if before:
-            return seen
-    raise AssertionError("the pool never had a warm interpreter")
-
-
-def _warm_count(server: Server, python: str) -> int:
-    return int(server.get("/info")["warm_interpreters"].get(python, 0))
+    """From a warm interpreter. One launch makes the pool keep some of this Python."""
+    if python not in server.get("/info")["warm_interpreters"]:
+        _run_debugged(server, python, TARGETS["code"][0])
+    wait_until(lambda: server.get("/info")["warm_interpreters"].get(python), "a warm interpreter")
+    return _run_debugged(server, python, target)
 
 
 @pytest.mark.slow

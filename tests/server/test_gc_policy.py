@@ -6,6 +6,8 @@ import asyncio
 import gc
 import weakref
 
+import pytest
+
 from holdfast.server import gc_policy
 
 
@@ -22,7 +24,10 @@ async def wait_until_collected() -> None:
     await asyncio.wait_for(collected.wait(), 60)
 
 
-def test_cycles_are_collected_while_the_server_runs_and_the_thresholds_are_restored() -> None:
+def test_cycles_are_collected_while_the_server_runs_and_the_thresholds_are_restored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gc_policy, "_MIN_PAUSE_SECONDS", 0.01)
     before = gc.get_threshold()
 
     async def serve() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness import Program, Server, Session
-from interpreters import find_other_interpreters
+from interpreters import choose_other_interpreters
 
 WORKERS = Program("gevent_workers.py")
 PRINTED = "[0, 2, 4] b'sent'\n"
@@ -18,7 +18,7 @@ PRINTED = "[0, 2, 4] b'sent'\n"
 
 def find_newest_python(folder: str) -> dict[str, Any]:
     """How to launch with the newest other Python, for which gevent is installed in a folder."""
-    others = [each.path for each in find_other_interpreters() if each.version <= (3, 13)]
+    others = [each.path for each in choose_other_interpreters() if each.version <= (3, 13)]
     if not others:
         pytest.skip("there is no other Python here")
     install = [others[-1], "-m", "pip", "install", "-q", "--only-binary=:all:", "--target", folder]

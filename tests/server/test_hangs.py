@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from harness import Program, Session
+import pytest
+
+from generous_timings import set_timings
+from harness import Program, Server, Session
 from polling import wait_until
 
 BLOCKED = Program("blocked_threads.py")
@@ -112,6 +116,22 @@ def test_the_threads_of_a_running_program_can_be_looked_into(session: Session) -
 # -- C code that lets nothing else run ------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def impatient_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One that soon looks at a program from outside."""
+    server = Server(
+        tmp_path_factory.mktemp("impatient") / "data", env=set_timings(debugger_answer=0.05)
+    )
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def hog(impatient_server: Server) -> Iterator[Session]:
+    with impatient_server.session() as made:
+        yield made
+
+
 def start_hog(session: Session, kind: str, **options: Any) -> None:
     """Start a program that will soon keep the interpreter's lock for ever."""
     session.launch(HOG, args=[kind], wait=0, **options)
@@ -125,10 +145,10 @@ def read_until_outside(session: Session, path: str) -> Any:
 
 
 def test_stacks_are_read_from_outside_while_c_code_holds_the_interpreter(
-    session: Session, python: str
+    hog: Session, python: str
 ) -> None:
-    start_hog(session, "regex", python=python)
-    answer = read_until_outside(session, "/threads")
+    start_hog(hog, "regex", python=python)
+    answer = read_until_outside(hog, "/threads")
     assert "holds the interpreter's lock" in answer["message"]
     threads = {thread["name"]: thread for thread in answer["threads"]}
     assert set(threads) == {"MainThread", "waiter-1", "waiter-2"}
@@ -136,7 +156,7 @@ def test_stacks_are_read_from_outside_while_c_code_holds_the_interpreter(
     assert all(thread["outside"] and thread["status"] == "running" for thread in threads.values())
 
     # Of the thread that holds it, unless another is asked for.
-    stack = session.get("/stacktrace")
+    stack = hog.get("/stacktrace")
     assert (stack["outside"], stack["thread_id"]) == (True, threads["MainThread"]["thread_id"])
     own = [(frame["name"], frame["line"]) for frame in stack["frames"] if frame["file"] == HOG.path]
     assert own == [("match", HOG.line("match")), ("<module>", HOG.line("call"))]
@@ -144,36 +164,36 @@ def test_stacks_are_read_from_outside_while_c_code_holds_the_interpreter(
     assert stack["frames"][-1]["name"] == "<module>", "frames of the debugger are shown"
     waiter = threads["waiter-2"]["thread_id"]
     for path in (f"/threads/{waiter}/stacktrace", f"/stacktrace?thread_id={waiter}"):
-        frame = next(f for f in session.get(path)["frames"] if f["file"] == HOG.path)
+        frame = next(f for f in hog.get(path)["frames"] if f["file"] == HOG.path)
         assert frame["name"] == "wait"
-    page = session.get("/stacktrace?start=1&count=1")
+    page = hog.get("/stacktrace?start=1&count=1")
     assert (page["frames"], page["total"]) == ([stack["frames"][1]], stack["total"])
-    session.get("/threads/999/stacktrace", expect=404)
+    hog.get("/threads/999/stacktrace", expect=404)
 
 
-def test_threads_have_the_same_ids_from_outside_and_from_inside(session: Session) -> None:
-    session.launch(HOG, args=["sum", "hold"], wait=0)
-    session.get("/output?wait=60")
-    inside = {t["name"]: t["thread_id"] for t in session.get("/threads")["threads"]}
-    session.post("/stdin", {"text": "\n"})
-    answer = read_until_outside(session, "/threads")
+def test_threads_have_the_same_ids_from_outside_and_from_inside(hog: Session) -> None:
+    hog.launch(HOG, args=["sum", "hold"], wait=0)
+    hog.get("/output?wait=60")
+    inside = {t["name"]: t["thread_id"] for t in hog.get("/threads")["threads"]}
+    hog.post("/stdin", {"text": "\n"})
+    answer = read_until_outside(hog, "/threads")
     assert {t["name"]: t["thread_id"] for t in answer["threads"]} == inside
     place = next(t for t in answer["threads"] if t.get("holds_gil"))["location"]
     assert (place["line"], place["function"]) == (HOG.line("add"), "add")
 
 
-def test_a_pause_says_what_it_waits_for(session: Session, python: str) -> None:
-    start_hog(session, "regex", python=python)
-    read_until_outside(session, "/threads")
-    answer = session.post("/pause", {"wait": 0.1})
+def test_a_pause_says_what_it_waits_for(hog: Session, python: str) -> None:
+    start_hog(hog, "regex", python=python)
+    read_until_outside(hog, "/threads")
+    answer = hog.post("/pause", {"wait": 0.1})
     assert (answer["status"], answer["pause_pending"]) == ("running", True)
     assert "holds the interpreter's lock" in answer["message"]
     assert "takes effect when that returns" in answer["message"]
     assert answer["busy_at"]["line"] > 0
-    report = session.get("/deadlocks")
+    report = hog.get("/deadlocks")
     assert (report["outside"], report["cycles"]) == (True, [])
     assert "holds the interpreter's lock" in report["message"]
-    assert session.post("/terminate")["status"] == "terminated"
+    assert hog.post("/terminate")["status"] == "terminated"
 
 
 def test_a_pause_in_a_blocked_main_thread_names_the_lock(session: Session) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from harness import PROGRAMS, Program, Server, Session
+from harness import OUR_PACKAGE, PROGRAMS, Program, Server, Session
 
 LAUNCH_REPORT = Program("launch_report.py")
 STEPS = Program("steps.py")
@@ -122,7 +122,7 @@ def test_a_piece_of_code_is_run(session: Session) -> None:
     assert session.output() == "['-c', 'a'] __main__\n"
     trace = session.output("stderr")
     assert 'File "<string>", line 3, in <module>' in trace
-    assert "holdfast" not in trace
+    assert str(OUR_PACKAGE) not in trace
 
 
 def make_app(folder: Path) -> Path:

@@ -74,7 +74,7 @@ def test_a_failing_test_is_held_where_it_failed(own_server: Server) -> None:
 
 
 def test_a_held_test_goes_on_after_the_timeout(own_server: Server) -> None:
-    options = ("-k", "total or hostile", "--holdfast-stop-timeout", "0.1")
+    options = ("-k", "total or bad_text", "--holdfast-stop-timeout", "0.1")
     with running_pytest(own_server.data_dir, *options) as process:
         text = finish(process)
     assert "2 failed" in text

@@ -24,18 +24,18 @@ from interpreters import Interpreter, find_interpreters
 RUNNER = str(PROGRAMS / "unittest_outcomes.py")
 PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
 _USUAL = """
-asyncgen contextlib coroutines frame generators inspect raise scope super sys_setprofile
-threading_local types with yield_from
+asyncgen contextlib frame generators raise sys_setprofile threading_local with yield_from
 """
 _MORE = """
 abc argparse array augassign baseexception bdb builtin call class cmd code codeop collections
-compile configparser context contextlib_async copy copyreg csv dataclasses decorators defaultdict
-deque descr dict dictcomps difflib dis doctest dynamic enum exceptions fileinput finalization
-float fractions fstring funcattrs functools gc genericclass getopt global grammar graphlib hash
-heapq int ipaddress isinstance iter json linecache list listcomps marshal module named_expressions
-operator optparse ordered_dict pdb pkgutil pprint property pyclbr queue re reprlib runpy sched
-shelve shlex shutil symtable syntax sys sys_settrace tempfile textwrap thread trace traceback
-tracemalloc typing userdict warnings weakref weakset zipapp zipimport
+compile configparser context contextlib_async copy copyreg coroutines csv dataclasses decorators
+defaultdict deque descr dict dictcomps difflib dis doctest dynamic enum exceptions fileinput
+finalization float fractions fstring funcattrs functools gc genericclass getopt global grammar
+graphlib hash heapq inspect int ipaddress isinstance iter json linecache list listcomps marshal
+module named_expressions operator optparse ordered_dict pdb pkgutil pprint property pyclbr queue re
+reprlib runpy sched scope shelve shlex shutil super symtable syntax sys sys_settrace tempfile
+textwrap thread trace traceback tracemalloc types typing userdict warnings weakref weakset zipapp
+zipimport
 """
 MODULES = _USUAL.split() + (_MORE.split() if "HOLDFAST_EVERY_MODULE" in os.environ else [])
 BREAKPOINTS = 100  # at most, for one module

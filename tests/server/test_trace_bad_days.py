@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness import Server
-from interpreters import Interpreter, find_interpreters
+from interpreters import Interpreter, choose_interpreters
 from tool_user import ToolUser
 
 PROGRAMS = {
@@ -152,15 +152,20 @@ def work(number):
 print(work(1))
 """,
 }
-PYTHONS = find_interpreters()
-each_python = pytest.mark.parametrize("interpreter", [PYTHONS[0], PYTHONS[-1]], ids=str)
+PYTHONS = choose_interpreters()
+each_python = pytest.mark.parametrize("interpreter", PYTHONS, ids=str)
+
+
+def make_user(server: Server, folder: Path) -> ToolUser:
+    """One who works in a folder with the programs."""
+    for name, text in PROGRAMS.items():
+        (folder / name).write_text(text)
+    return ToolUser(server, cwd=str(folder))
 
 
 @pytest.fixture
 def user(server: Server, tmp_path: Path) -> Iterator[ToolUser]:
-    for name, text in PROGRAMS.items():
-        (tmp_path / name).write_text(text)
-    user = ToolUser(server, cwd=str(tmp_path))
+    user = make_user(server, tmp_path)
     yield user
     user.stop_all()
 
@@ -192,8 +197,9 @@ def test_a_program_that_waits_for_input_says_so(user: ToolUser, interpreter: Int
 
 @each_python
 def test_a_program_that_prints_without_end_is_answered(
-    user: ToolUser, interpreter: Interpreter
+    server_with: Callable[..., Server], tmp_path: Path, interpreter: Interpreter
 ) -> None:
+    user = make_user(server_with(end_after_trace=0.05), tmp_path)
     report = trace(user, "floods", interpreter, function="show", call=50)
     assert report["status"] == "running"
     assert report["return"] == "'line 50'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,9 +22,9 @@ class UnreadableProgram:
 
 
 async def test_a_pause_does_not_wait_for_what_nobody_can_tell(
-    monkeypatch: pytest.MonkeyPatch,
+    limits: Callable[..., None],
 ) -> None:
-    monkeypatch.setattr(hang_report, "_SECONDS", 0.01)
+    limits(pause_reason=0.01)
     session: Any = SimpleNamespace(inspection=UnreadableProgram())
     answer: Any = SimpleNamespace(message="It is busy.")
     await hang_report.add_to_pause(answer, session, None, is_pending=True)

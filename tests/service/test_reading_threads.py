@@ -31,7 +31,7 @@ def test_equal_requests_share_one_reading() -> None:
 
     def read(_reading: Reading) -> int:
         calls.append(1)
-        gate.wait(30)
+        gate.wait(60)
         return len(calls)
 
     async def ask() -> list[int]:

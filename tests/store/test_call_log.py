@@ -250,7 +250,7 @@ def plain_batch(calls: list[tuple[Any, ...]], first: int = 1) -> CallBatch:
 def test_plain_values_have_the_ids_of_their_pickles(
     engine: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    @settings(max_examples=30, suppress_health_check=list(HealthCheck), deadline=None)
+    @settings(max_examples=10, suppress_health_check=list(HealthCheck), deadline=None)
     @given(st.lists(st.lists(plain_values, min_size=1, max_size=5).map(tuple), min_size=1))
     def check(calls: list[tuple[Any, ...]]) -> None:
         asyncio.run(check_plain_values(engine, tmp_path_factory, calls))

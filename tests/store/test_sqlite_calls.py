@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -130,10 +130,10 @@ def test_a_disk_that_fails_keeps_nothing_from_being_written_later(
 
 
 def test_a_writer_waits_while_the_queue_is_full(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, limits: Callable[..., None]
 ) -> None:
     monkeypatch.setattr(call_buffer, "MAX_ROWS", 3)
-    monkeypatch.setattr(call_buffer, "ROOM_SECONDS", 0.01)
+    limits(call_room=0.01)
     gate = threading.Event()
     write = QueuedRows.write
 
@@ -150,6 +150,6 @@ def test_a_writer_waits_while_the_queue_is_full(
     with pytest.raises(StoreProblem):
         asyncio.run(log.wait_for_room())
     gate.set()
-    monkeypatch.setattr(call_buffer, "ROOM_SECONDS", 60)
+    limits(call_room=60)
     asyncio.run(log.wait_for_room())
     assert asyncio.run(numbers(log)) == [3, 2, 1]

@@ -154,7 +154,7 @@ def test_an_entry_that_was_not_written_to_its_end_is_left_out(tmp_path: Path) ->
     path.unlink()
     path = leave_behind(tmp_path, FUNCTION, encode_record(CALLS[0], True))
     begin = len(path.read_bytes().rstrip(b"\0"))
-    for number, cut in enumerate(range(begin, end, 7)):
+    for number, cut in enumerate(range(begin, end, 29)):
         directory = tmp_path / str(number)
         file = leave_behind(directory, FUNCTION, *(encode_record(each, True) for each in CALLS[:2]))
         data = bytearray(file.read_bytes())
@@ -285,6 +285,6 @@ def test_the_log_is_brought_to_the_disk_after_commits(
     syncing = LogSync(log, sync)
     for _ in range(commits):
         syncing.note_commit()
-    assert synced.wait(30)
+    assert synced.wait(60)
     syncing.close()
     assert set(handles) == {log.stat().st_ino}

@@ -16,9 +16,11 @@ from holdfast.targets.program import launcher
 
 def _facts(python: str) -> dict[str, Any]:
     async def arm() -> dict[str, Any]:
-        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=None)
+        target = await launcher.arm(
+            python, cwd="/", env=dict(os.environ), tag=None, request_timeout=60
+        )
         try:
-            return dict(await target.read_hello(30))
+            return dict(await target.read_hello(60))
         finally:
             await target.kill()
 
@@ -42,9 +44,11 @@ def test_an_interpreter_that_nobody_speaks_to_any_more_ends_by_itself(python: st
     """The warden would see to it; but the warden may have been killed, too."""
 
     async def leave() -> int:
-        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=None)
+        target = await launcher.arm(
+            python, cwd="/", env=dict(os.environ), tag=None, request_timeout=60
+        )
         try:
-            await target.read_hello(30)
+            await target.read_hello(60)
             target.connection.close()
             return await asyncio.wait_for(target.own_process().wait(), 30)
         finally:

@@ -26,7 +26,9 @@ def _start_interpreter(cache: Path, largest: int = resource.RLIM_INFINITY) -> di
         env = {**os.environ, "XDG_CACHE_HOME": str(cache)}
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         try:
-            target = await launcher.arm(sys.executable, cwd="/", env=env, tag=None)
+            target = await launcher.arm(
+                sys.executable, cwd="/", env=env, tag=None, request_timeout=60
+            )
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, before)
         try:

@@ -28,7 +28,9 @@ class Log:
         self._changed = asyncio.Event()
 
     async def start(self, python: str) -> Target:
-        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=None)
+        target = await launcher.arm(
+            python, cwd="/", env=dict(os.environ), tag=None, request_timeout=60
+        )
         try:
             await target.read_hello()
         except BaseException:
@@ -145,7 +147,9 @@ def test_one_that_dies_as_it_waits_is_forgotten_and_replaced_but_not_in_a_hurry(
 
 
 @pytest.mark.slow
-def test_one_that_lives_but_cannot_be_spoken_to_is_ended() -> None:
+def test_one_that_lives_but_cannot_be_spoken_to_is_ended(limits: Callable[..., None]) -> None:
+    limits(end_after_debugger=0.05)
+
     async def main() -> None:
         async with pool_of(2) as (made, log):
             made.fill(sys.executable)

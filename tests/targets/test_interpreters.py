@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import venv
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -141,9 +142,9 @@ def test_what_will_not_do_is_refused_with_the_reason(
 
 
 def test_an_interpreter_that_does_not_answer_is_given_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, limits: Callable[..., None]
 ) -> None:
-    monkeypatch.setattr(interpreters, "PROBE_SECONDS", 0.2)
+    limits(interpreter_answer=0.2)
     python = script(tmp_path / "python", "#!/bin/sh\nsleep 60\n")
     assert refusal(python_path=str(python)).details["reason"] == "no_answer"
 

@@ -25,7 +25,7 @@ OTHER_SECRET = "0" * 64
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        listener.settimeout(30)
+        listener.settimeout(60)
         yield listener
 
 
@@ -52,7 +52,7 @@ def test_both_sides_prove_the_secret_and_send_it_never(
 ) -> None:
     serving = run_in_thread(lambda: serve(listener, ticket.secret))
     join_ticket.connect(join_ticket.read_ticket(str(ticket.path))).close()
-    handshake, received = serving.result(30)
+    handshake, received = serving.result(60)
     assert handshake.is_proven
     assert ticket.secret.encode() not in received
 
@@ -63,7 +63,7 @@ def test_a_process_says_nothing_more_to_a_listener_without_the_secret(
     serving = run_in_thread(lambda: serve(listener, OTHER_SECRET))
     with pytest.raises(join_ticket.NotOurServer):
         join_ticket.connect(join_ticket.read_ticket(str(ticket.path)))
-    handshake, received = serving.result(30)
+    handshake, received = serving.result(60)
     assert not handshake.is_proven
     assert len(received) == len("HOLDFAST \n") + join_ticket.NONCE_DIGITS
 
@@ -154,7 +154,7 @@ def test_a_child_is_not_debugged_by_one_who_took_the_port(
 ) -> None:
     serving = run_in_thread(lambda: serve(listener, OTHER_SECRET))
     assert run_child(str(ticket.path)) == (0, "plain False\n", "")
-    assert not serving.result(30)[0].is_proven
+    assert not serving.result(60)[0].is_proven
 
 
 INJECTED = """
@@ -180,7 +180,7 @@ def test_a_late_injection_does_nothing_and_says_nothing(
 ) -> None:
     serving = run_in_thread(lambda: serve(listener, OTHER_SECRET))  # somebody who took the port
     assert run_injected(ticket) == ("unharmed False\n", "")
-    assert not serving.result(30)[0].is_proven
+    assert not serving.result(60)[0].is_proven
     ticket.remove()
     assert run_injected(ticket) == ("unharmed False\n", "")
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.targets.program import outside_stacks
+from holdfast.targets.program.debugger_files import PROBE, name_copy
 from holdfast.targets.program.outside_stacks import UnreadableProcess, parse_dump, read_stacks
 
 PYDEVD = "/x/debugpy/_vendored/pydevd/pydevd.py"
@@ -24,10 +25,10 @@ def make_thread(ident: int, name: str | None, *frames: tuple[str, str], gil: boo
 
 
 def test_the_threads_and_frames_of_the_debugger_are_left_out() -> None:
-    runner = "/x/holdfast/probe/program_runner.py"
+    runner = f"{PROBE}/program_runner.py"
     dump = [
         make_thread(10, "pydevd.Reader", ("_on_run", PYDEVD)),
-        make_thread(11, "holdfast-repr", ("run", "/x/holdfast/probe/bounded_calls.py")),
+        make_thread(11, "holdfast-repr", ("run", f"{PROBE}/bounded_calls.py")),
         make_thread(12, None, ("wait", "/lib/threading.py"), ("_on_run", PYDEVD)),
         make_thread(
             13,
@@ -59,6 +60,17 @@ def test_the_threads_and_frames_of_the_debugger_are_left_out() -> None:
     }
     assert stacks.gil_holder is stacks.find(1)
     assert stacks.threads[0].frames[0].qualname == "Shop.add"
+
+
+def test_a_program_in_a_directory_called_as_ours_keeps_its_frames() -> None:
+    copy = f"/tmp/{name_copy('0123456789abcdef0123')}/probe/program_runner.py"
+    frames = [
+        ("total", "/home/me/holdfast/probe/shop.py"),
+        ("<module>", "/home/me/holdfast/run.py"),
+    ]
+    for runner in (copy, "<holdfast>/program_runner.py", f"{PROBE}/program_runner.py"):
+        stacks = parse_dump([make_thread(13, "MainThread", *frames, ("_exec", runner))], {13: 1})
+        assert [frame.function for frame in stacks.threads[0].frames] == ["total", "<module>"]
 
 
 def test_a_debugger_at_work_is_told_from_one_that_cannot_answer() -> None:

@@ -17,7 +17,7 @@ from holdfast.targets.program.project_environment import (
     EnvironmentRequest,
     find_environment,
 )
-from interpreters import find_other_interpreters
+from interpreters import choose_other_interpreters
 
 PATH = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 
@@ -107,7 +107,7 @@ def test_what_is_asked_for_is_taken_or_refused(project: Path, tmp_path: Path) ->
 
 
 def test_a_version_is_a_name_on_the_path(project: Path) -> None:
-    for other in find_other_interpreters()[:1]:
+    for other in choose_other_interpreters()[:1]:
         folder = os.path.dirname(other.path)
         version = "{}.{}".format(*other.version)
         for asked in (version, f"python{version}"):

@@ -28,7 +28,8 @@ def mode(path: Path) -> int:
 
 
 @pytest.fixture(params=[0, 0o022, 0o277], ids=oct)
-def _umask(request: pytest.FixtureRequest) -> Iterator[None]:
+def _umask(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[None]:
+    """For what is made in the directory of the test, which is there already."""
     before = os.umask(request.param)
     yield
     os.umask(before)

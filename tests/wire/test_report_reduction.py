@@ -142,6 +142,22 @@ def test_any_report_fits_any_budget_and_says_the_same_twice(report: Report, budg
         assert result.answer.omitted or _is_only_cut(report, result.answer)
 
 
+def test_returned_values_without_room_are_said_to_be_left_out() -> None:
+    report = Report(
+        status="paused",
+        session_id=_SESSION,
+        at=f"{'x' * 54}.py:12",
+        message="x" * 120,
+        environment="x" * 40,
+        returned={"x" * 50: ""},
+        next="debug_step, debug_continue",
+    )
+    answer = fit(report, 100).answer
+    assert isinstance(answer, Report)
+    assert answer.returned is UNSET
+    assert answer.omitted
+
+
 def _is_only_cut(before: Report, after: Report) -> bool:
     """Whether each part is still there."""
     left = [f for f in before.__struct_fields__ if getattr(after, f) is UNSET]

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from holdfast import timings
 from holdfast.bridge.command_executor import CommandExecutor
 from holdfast.bridge.loop_control import Control
 from holdfast.recording import wakeup_fifo
@@ -50,7 +51,7 @@ class Listener:
         self._is_over = True
         wakeup_fifo.ring(self._home.bell)
         if threading.current_thread() is not self._thread:
-            self._thread.join(2.0)
+            self._thread.join(timings.TIMINGS.listener_ends)
         with contextlib.suppress(OSError):
             self._home.bell.unlink()
 

@@ -31,7 +31,7 @@ except ImportError as problem:
         "spans need the OpenTelemetry SDK: pip install 'holdfast[otel]'", name=problem.name
     ) from problem
 
-from holdfast import __version__
+from holdfast import __version__, timings
 from holdfast.bridge.agent_bridge import Bridge
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording import agent_spans
@@ -40,7 +40,6 @@ from holdfast.wire import agent_lines
 logger = logging.getLogger("holdfast")
 
 _KINDS = {agent_spans.INTERNAL: trace.SpanKind.INTERNAL, agent_spans.CLIENT: trace.SpanKind.CLIENT}
-_PATIENCE = 10.0
 
 
 class _QueuedEvent(NamedTuple):
@@ -81,8 +80,9 @@ class Export:
     def _queue_event(self, seq: int, kind: str, moment: float, data: str) -> None:
         self._queue.put(_QueuedEvent(seq, kind, moment, data, contexts.get_current()))
 
-    def flush(self, timeout: float = _PATIENCE) -> bool:
+    def flush(self, timeout: float | None = None) -> bool:
         """Wait until everything that has ended is sent; False if that took too long."""
+        timeout = timings.TIMINGS.spans_sent if timeout is None else timeout
         done = threading.Event()
         self._queue.put(done)
         if not done.wait(timeout):
@@ -95,7 +95,7 @@ class Export:
         atexit.unregister(self._end)
         if self._thread.is_alive():
             self._queue.put(None)
-            self._thread.join(_PATIENCE)
+            self._thread.join(timings.TIMINGS.spans_sent)
         if self._is_own and isinstance(self._provider, TracerProvider):
             self._provider.shutdown()
 

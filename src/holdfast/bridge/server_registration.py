@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from holdfast import timings
 from holdfast.client import discovery
 from holdfast.client.exceptions import DebugError
 from holdfast.client.http_client import ApiError, HttpClient
@@ -42,7 +43,7 @@ class Registration:
             time.sleep(_REGISTER_SECONDS)
 
     def _register(self, url: str) -> None:
-        client = HttpClient(url, timeout=5.0)
+        client = HttpClient(url, timeout=timings.TIMINGS.registration)
         with contextlib.suppress(ApiError, DebugError, OSError, ValueError):
             client.request("POST", "/api/agents", {"directory": str(self._home.path)})
         client.close()

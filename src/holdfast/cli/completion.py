@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from holdfast import timings
 from holdfast.cli.server_access import describe_client
 from holdfast.client import discovery
 from holdfast.client.http_client import HttpClient
 
-_REQUEST_SECONDS = 1.0
 _MAX_FILES = 200
 
 Offer = tuple[str, str]
@@ -74,7 +74,7 @@ def _read(path: str, body: Any = None) -> Any:
     try:
         if discovery.chosen_url() is None and discovery.announced_url() is None:
             return {}
-        client = HttpClient(discovery.server_url(), timeout=_REQUEST_SECONDS)
+        client = HttpClient(discovery.server_url(), timeout=timings.TIMINGS.completion)
         return client.request("GET" if body is None else "POST", path, body)
     except Exception:  # whatever is wrong must not appear in the line that somebody types
         return {}

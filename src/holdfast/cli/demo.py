@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -276,11 +277,12 @@ def _find_line(lines: list[str], text: str) -> int:
 
 @contextlib.contextmanager
 def _start_server(folder: Path) -> Iterator[str]:
-    """Run a server on a free port, with its data in this folder."""
+    """Run a server on a free port, with its data and its caches in this folder."""
     ready = folder / "ready.json"
     argv = [sys.executable, "-m", "holdfast", "serve", "--port", "0"]
     argv += ["--data-dir", str(folder / "data"), "--ready-file", str(ready)]
-    process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, errors="replace")
+    env = {**os.environ, "XDG_CACHE_HOME": str(folder / "cache")}
+    process = subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, errors="replace", env=env)
     assert process.stderr is not None
     output = []
     try:

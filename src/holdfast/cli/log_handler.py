@@ -11,8 +11,9 @@ import os
 import queue
 import threading
 
+from holdfast import timings
+
 MAX_LINES = 1000
-_FLUSH_SECONDS = 1.0
 _STDERR = 2
 
 
@@ -41,7 +42,7 @@ class QueueLogHandler(logging.Handler):
         """Wait a moment until the queue is written."""
         all_done = self._lines.all_tasks_done
         with all_done:
-            all_done.wait_for(lambda: not self._lines.unfinished_tasks, _FLUSH_SECONDS)
+            all_done.wait_for(lambda: not self._lines.unfinished_tasks, timings.TIMINGS.log_written)
 
     def _write(self) -> None:
         # Not through sys.stderr: a thread that hangs with its lock would block the exit.

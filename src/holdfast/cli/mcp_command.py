@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
+from holdfast import timings
 from holdfast.cli.server_access import Url, complain
 from holdfast.cli.server_start import RunningServer, ensure_server
 from holdfast.cli.stdio_carrier import Streams, carry, find_token, on_signals, open_standard_streams
@@ -24,8 +25,6 @@ from holdfast.client import discovery, server_check
 from holdfast.client.http_client import require_loopback
 
 _UNUSED_SECONDS = 1.5
-_CONNECT_SECONDS = 10.0
-_ENDING_SECONDS = 30.0
 """How long the server may take to end what the agent has started, and then itself."""
 _MAX_LINE_BYTES = 64 * 1024 * 1024
 _FOR_US = b'{"holdfast"'
@@ -50,7 +49,7 @@ def connect_to_door(port: int) -> socket.socket:
     can say whose that is."""
     place = "127.0.0.1", port
     try:
-        sock = server_check.connect(socket.AF_INET, place, _CONNECT_SECONDS)
+        sock = server_check.connect(socket.AF_INET, place, timings.TIMINGS.door_opens)
     except OSError as problem:
         complain(f"the server does not answer at {place[0]}:{port}: {problem}")
     if server_check.is_served_by_another(sock):
@@ -121,7 +120,7 @@ class _Carrier:
         sending.cancel()
         if not server.writer.is_closing():
             server.writer.write_eof()
-        await asyncio.wait([receiving], timeout=_ENDING_SECONDS)
+        await asyncio.wait([receiving], timeout=timings.TIMINGS.server_ends)
         for task in (stopped, receiving):
             task.cancel()
         server.writer.close()
@@ -153,7 +152,7 @@ class _Carrier:
 
 def _wait_until_gone(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(_ENDING_SECONDS)
+        process.wait(timings.TIMINGS.server_ends)
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta, timezone
 from types import TracebackType
 from typing import Any
 
+from holdfast import timings
 from holdfast.cli.server_access import describe_client, open_client
 from holdfast.client.exceptions import DebugError
 from holdfast.client.http_client import ApiError
@@ -20,7 +21,6 @@ from holdfast.wire.plain_text import clean_output
 _FIRST_SECONDS = 0.5  # most waits are shorter, and need no words
 _EACH_SECONDS = 0.1
 _ASK_SECONDS = 1.0
-_REQUEST_SECONDS = 5.0
 _OUTPUT_BYTES = 400
 _CLEAR = "\r\x1b[2K"
 _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -57,7 +57,7 @@ class WaitStatus:
     def _end(self) -> None:
         self._is_over.set()
         if self._thread is not None:
-            self._thread.join(_REQUEST_SECONDS)
+            self._thread.join(timings.TIMINGS.side_request)
             self._thread = None
 
     def find_session(self) -> str | None:
@@ -121,7 +121,7 @@ class WaitStatus:
     def _ask(self, path: str, body: Any = None) -> Any:
         try:
             client = open_client(self._url)
-            client.timeout = _REQUEST_SECONDS
+            client.timeout = timings.TIMINGS.side_request
             return client.request("GET" if body is None else "POST", path, body)
         except (ApiError, DebugError, ValueError):  # the command itself says what is wrong
             return {}

@@ -17,15 +17,14 @@ import threading
 from typing import Any
 from urllib.parse import urlsplit
 
+from holdfast import timings
 from holdfast.client import discovery, server_check
 from holdfast.client.exceptions import DebugProtocolError, DebugServerError
 
-DEFAULT_TIMEOUT_SECONDS = 330.0
 _RECEIVE_BYTES = 1 << 16
 _MAX_HEAD_BYTES = 1 << 16
 _MAX_HEADS = 64
 _MAX_PROOF_BYTES = 1 << 16
-_MAX_PROOF_SECONDS = 10.0
 _decode_first = json.JSONDecoder().raw_decode
 _LOOPBACK = ("localhost", "127.0.0.1", "::1", "ip6-localhost")
 
@@ -291,11 +290,11 @@ class HttpClient:
         self,
         url: str,
         *,
-        timeout: float = DEFAULT_TIMEOUT_SECONDS,
+        timeout: float | None = None,
         token: str | None = None,
         follows: bool = False,
     ) -> None:
-        self.timeout = timeout
+        self.timeout = timings.TIMINGS.request if timeout is None else timeout
         self._token = token
         self._follows = follows
         self._place = _Place(url, token)
@@ -472,7 +471,7 @@ class HttpClient:
 
         server, nonce = sock.getpeername()[:2], proofs.make_nonce()
         proof = proofs.prove_client(secret, server, nonce)
-        sock.settimeout(min(self.timeout, _MAX_PROOF_SECONDS))
+        sock.settimeout(min(self.timeout, timings.TIMINGS.server_proof))
         head = f"GET /proof?nonce={nonce}&proof={proof} HTTP/1.1\r\n{self._place.host_line}\r\n"
         parser, body, received = _AnswerParser(), None, 0
         try:

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from holdfast import timings
 from holdfast.client.call_sites import CallSite
 from holdfast.client.definitions import Stored
 from holdfast.client.exceptions import DebugError, DebugServerError
@@ -218,7 +219,7 @@ class Outbox:
         sender, self._is_closed = self._sender, True
         self._wake_event.set()
         if sender is not None:
-            sender.join(1.0)
+            sender.join(timings.TIMINGS.goodbye)
 
 
 def _content_size(call: PackedCall) -> int:

@@ -17,6 +17,7 @@ from json.encoder import encode_basestring_ascii as quote
 from typing import TYPE_CHECKING, Any
 
 import holdfast
+from holdfast import timings
 from holdfast.client import discovery, stacks
 from holdfast.client.client_settings import Settings, require_changeable, uses_placeholders
 from holdfast.client.exceptions import (
@@ -46,7 +47,6 @@ logger = logging.getLogger("holdfast")
 
 _UNSUPPORTED = (404, 405, 501)  # what an older server says to a request that it does not know
 _ATTEMPTS = (False, False, True)  # whether it is the last one
-_END_SECONDS = 2.0  # for the server to take notice that the application ends
 
 Answer = dict[str, Any]
 """A JSON object of the server's. Whoever uses a field checks it."""
@@ -133,7 +133,7 @@ class Recorder:
             leased_calls, self.leased_calls = self.leased_calls, None
             if leased_calls is not None:
                 leased_calls.close()
-            self.connection.timeout = min(self.connection.timeout, _END_SECONDS)
+            self.connection.timeout = min(self.connection.timeout, timings.TIMINGS.goodbye)
             body = json.dumps({"session_id": self.session_id}).encode()
             try:
                 self.connection.ask("POST", "/api/call/session/end", body)

@@ -77,7 +77,7 @@ def _fetch_and_load(cid: str) -> Any:
     from holdfast.client.value_pickler import loads
 
     url = discovery.server_url()
-    client = HttpClient(url, timeout=30)
+    client = HttpClient(url)
     try:
         reply = client.ask("GET", f"/api/cid/{cid}")
     except DebugError as problem:

@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import IO, Any
 
+from holdfast import timings
 from holdfast.client import discovery
 from holdfast.client.exceptions import DebugServerError
 
-_START_SECONDS = 30.0
 _CHECK_SECONDS = 0.05
 _IN_USE = "is in use by"  # what a server says of a data directory that another one has
 _RUN_SERVER = """
@@ -39,7 +39,7 @@ def start_server(unused_seconds: float, find: Callable[[], RunningServer | None]
     """Start one that ends when nobody has used it for so many seconds.
 
     `find` says when it answers. DebugServerError says why it does not."""
-    deadline = time.monotonic() + _START_SECONDS
+    deadline = time.monotonic() + timings.TIMINGS.server_start
     with tempfile.TemporaryFile() as complaints:
         process = _spawn(complaints, unused_seconds)
         while True:

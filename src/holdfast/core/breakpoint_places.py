@@ -25,7 +25,8 @@ _HIT = re.compile(r"(?:==|>=|<=|>|<|%)?\s*[0-9]+(?=\s|$)")
 # With a column, as compilers write it; or the line of a traceback.
 _LINE = re.compile(r"(?P<file>.+?):(?P<line>[0-9]+)(?::[0-9]*)?")
 _TRACEBACK = re.compile(r'File "(?P<file>.+)", line (?P<line>[0-9]+)(?:, in .*)?')
-_FUNCTION_OF_FILE = re.compile(r"(?P<file>.+?):(?P<function>[^:/]+)(?:\(\))?")
+_FUNCTION_OF_FILE = re.compile(r"(?P<file>.+?):(?P<function>[^:/]+?)(?:\(\))?")
+_WHOLE_PLACE = re.compile(r".+\.(?:py|pyw|pyi|ipynb)::?[\w.:]+(?:\[.*\])?(?:\(\))?")
 _SOURCE_SUFFIX = re.compile(r"\.(py|pyw|pyi|ipynb)$")
 _EXAMPLES = "Write `file.py:12`, `module.func`, or either with ` if condition`."
 
@@ -53,7 +54,7 @@ def parse_place(text: str) -> Place:
     if traceback is not None:
         return Place(traceback["file"], int(traceback["line"]))
     # The space finds a text that begins with an option, and has no place at all.
-    first = _OPTION.search(f" {text.strip()}")
+    first = _find_first_option(f" {text.strip()}")
     head = f" {text.strip()}"[: first.start()].strip() if first else text.strip()
     place = _parse_head(head, text)
     if first is None:
@@ -80,6 +81,17 @@ def find_first_line(source: str | bytes, qualname: str) -> int | None:
 
 
 # -- the place -------------------------------------------------------------------------------------
+
+
+def _find_first_option(text: str) -> re.Match[str] | None:
+    """A comma, or a word such as `if`, in the name of a directory begins none."""
+    first = _OPTION.search(text)
+    before = text[: first.start()] if first else ""
+    if "/" in before and ":" not in before:
+        for option in (*_OPTION.finditer(text), None):
+            if _WHOLE_PLACE.fullmatch(text[: option.start() if option else None]):
+                return option
+    return first
 
 
 def _parse_head(head: str, text: str) -> Place:

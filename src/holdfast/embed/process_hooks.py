@@ -9,8 +9,9 @@ import threading
 import weakref
 from typing import Any, Protocol
 
+from holdfast import timings
+
 log = logging.getLogger(__name__)
-_EXIT_SECONDS = 15.0
 
 
 class Stoppable(Protocol):
@@ -39,7 +40,7 @@ def add(adapter: Stoppable) -> None:
 def _stop_all() -> None:
     for adapter in list(_adapters):
         try:
-            adapter.stop(_EXIT_SECONDS)
+            adapter.stop(timings.TIMINGS.adapter_stops)
         except Exception:
             log.exception("an adapter did not end with its process")
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import math
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
@@ -29,6 +28,7 @@ from holdfast.model.session_state import State
 from holdfast.server.request_parser import convert
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.run_options import RunOptions
+from holdfast.service.tools.time_limit import TimeLimit
 from holdfast.wire.program_requests import AttachRequest, LaunchRequest, RestartRequest
 from holdfast.wire.session_requests import Evaluate
 
@@ -43,16 +43,12 @@ Wait = float | bool | None
 """Seconds, True (as long as it takes), or None and False (not at all)."""
 
 
-class Deadline:
-    def __init__(self, seconds: float | None) -> None:
-        """None: there is no deadline."""
-        if seconds is not None:
-            _check_seconds(seconds)
-        self._at = math.inf if seconds is None else time.monotonic() + seconds
-
-    @property
-    def seconds_left(self) -> float:
-        return max(0.0, self._at - time.monotonic())
+def _limit_time(seconds: float | None) -> TimeLimit:
+    """None: there is no limit."""
+    if seconds is None:
+        return TimeLimit(math.inf)
+    _check_seconds(seconds)
+    return TimeLimit(seconds)
 
 
 def _check_seconds(seconds: object) -> None:
@@ -169,37 +165,37 @@ async def pause(session: ProgramSession, thread_id: int | None, wait: Wait) -> P
 async def wait_for_stop(
     session: ProgramSession, timeout: float | None, include: Sequence[str] | None = None
 ) -> ProgramState:
-    deadline = Deadline(timeout)
-    await _wait_for_start(session, deadline)
+    limit = _limit_time(timeout)
+    await _wait_for_start(session, limit)
     while True:
         _require_open(session)
-        if await session.wait_until_settled(min(_ROUND_SECONDS, deadline.seconds_left)):
+        if await session.wait_until_settled(min(_ROUND_SECONDS, limit.left)):
             return await read_state(session, include)
-        if not deadline.seconds_left:
+        if limit.is_over:
             raise _timed_out(session, f"no stop within {timeout} s")
 
 
 async def wait_for_end(session: ProgramSession, timeout: float | None) -> ProgramState:
-    deadline = Deadline(timeout)
-    await _wait_for_start(session, deadline)
-    await _wait_until(session, lambda: session.over, deadline, f"no end within {timeout} s")
+    limit = _limit_time(timeout)
+    await _wait_for_start(session, limit)
+    await _wait_until(session, lambda: session.over, limit, f"no end within {timeout} s")
     return await read_state(session)
 
 
-async def _wait_for_start(session: ProgramSession, deadline: Deadline) -> None:
+async def _wait_for_start(session: ProgramSession, limit: TimeLimit) -> None:
     """Wait until a program was started: one that is being started, or, if none is, the first one.
 
     An editor may be the one who starts it. If the last start came to nothing, that is raised."""
     if session.busy.locked():
         try:
-            await asyncio.wait_for(_pass_lock(session.busy), _finite(deadline.seconds_left))
+            await asyncio.wait_for(_pass_lock(session.busy), _finite(limit.left))
         except asyncio.TimeoutError:
             raise _timed_out(session, "the program has not started yet") from None
     problem = session.start_problem
     if problem is not None:
         raise session.wrong_state(f"the program could not be started: {problem}") from problem
     await _wait_until(
-        session, lambda: session.state is not State.CREATED, deadline, "no program was started"
+        session, lambda: session.state is not State.CREATED, limit, "no program was started"
     )
 
 
@@ -209,12 +205,12 @@ async def _pass_lock(lock: asyncio.Lock) -> None:
 
 
 async def _wait_until(
-    session: ProgramSession, reached: Callable[[], bool], deadline: Deadline, complaint: str
+    session: ProgramSession, reached: Callable[[], bool], limit: TimeLimit, complaint: str
 ) -> None:
     while not reached():
         _require_open(session)
-        await session.wait_until(reached, min(_ROUND_SECONDS, deadline.seconds_left))
-        if not reached() and not deadline.seconds_left:
+        await session.wait_until(reached, min(_ROUND_SECONDS, limit.left))
+        if not reached() and limit.is_over:
             raise _timed_out(session, complaint)
 
 

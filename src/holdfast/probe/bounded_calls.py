@@ -12,6 +12,8 @@ import os
 import threading
 from time import monotonic
 
+from . import timings
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing is not cheap to import, and the target may not have asked for it
     from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -19,11 +21,10 @@ if TYPE_CHECKING:  # typing is not cheap to import, and the target may not have 
 # Kept, since the program may replace it (gevent does).
 _Lock = threading.Lock
 
-DEFAULT_SECONDS = 0.5
-# With less than this left, a call would time out because of earlier ones.
-_MIN_SECONDS = 0.05
+# With less than this part of its time left, a call would time out because of earlier ones.
+_MIN_PART = 0.1
 _MAX_SHARES = 3  # together, the calls of an answer take so many times what one class may take
-_SLOW_SECONDS = 0.2  # a class that was waited for so long in vain is not asked again
+_SLOW_PART = 0.4  # a class that was waited for so long in vain is not asked again
 _NO_SHARE = float("inf")
 _MAX_ERROR_CHARACTERS = 200
 
@@ -55,7 +56,10 @@ class Budget:
     and leaves the others theirs. Each that does so halves what the next ones get.
     """
 
-    def __init__(self, seconds: float = DEFAULT_SECONDS) -> None:
+    def __init__(self, seconds: Optional[float] = None) -> None:
+        if seconds is None:
+            seconds = timings.TIMINGS.value_call
+        self._min = seconds * _MIN_PART
         self._share = seconds
         self._remaining = seconds * _MAX_SHARES
         self._spent: Dict[int, float] = {}
@@ -63,7 +67,7 @@ class Budget:
     def call(self, fn: Callable[[], Any], owner: Optional[type] = None) -> Any:
         spent = self._spent.get(id(owner), 0.0)
         seconds = min(self._share - spent, self._remaining)
-        if seconds < _MIN_SECONDS:
+        if seconds < self._min:
             raise BudgetSpent
         started = monotonic()
         try:
@@ -80,9 +84,9 @@ class Budget:
     def _note(self, owner: Optional[type], before: float, seconds: float) -> None:
         self._remaining -= seconds
         self._spent[id(owner)] = before + seconds
-        if self._share - before - seconds < _MIN_SECONDS:
+        if self._share - before - seconds < self._min:
             self._spent[id(owner)] = _NO_SHARE
-            self._share = max(_MIN_SECONDS, self._share / 2)
+            self._share = max(self._min, self._share / 2)
 
 
 def call(fn: Callable[[], Any], timeout: float) -> Any:
@@ -215,7 +219,7 @@ def note_late(cls: type, seconds: float) -> None:
 def is_slow(cls: type) -> bool:
     """Whether this type's repr is not to be tried again in this process."""
     late = _late.get(id(cls))  # by id: hashing a class runs its metaclass
-    return late is not None and late[1] >= _SLOW_SECONDS
+    return late is not None and late[1] >= timings.TIMINGS.value_call * _SLOW_PART
 
 
 def _forget_helpers() -> None:

@@ -21,6 +21,7 @@ from . import (
     introspection,
     quiet_writes,
     server_messages,
+    timings,
     trace_watch,
     watch_methods,
 )
@@ -37,8 +38,6 @@ from .fingerprints import ATOMIC, MISSING
 from .frame_scans import find_caller
 from .thread_suspension import HELD
 from .watch_methods import HAS_MONITORING, find_scanner, is_true, require_scanner
-
-_MAX_SECONDS = 0.5  # for an expression that is evaluated beside its thread
 
 
 class Change(NamedTuple):
@@ -123,7 +122,7 @@ class Watch:
     def _read_first(self) -> None:
         if isinstance(self.place, ExpressionPlace):
             try:
-                value = bounded_calls.call(self.place.read, _MAX_SECONDS)
+                value = bounded_calls.call(self.place.read, timings.TIMINGS.watched_expression)
             except (bounded_calls.CallFailed, bounded_calls.CallTimedOut):
                 value = MISSING
         else:

@@ -12,7 +12,7 @@ import itertools
 import sys
 from typing import Any, Deque, Dict, Iterator, List, Optional, Tuple
 
-from . import bounded_calls, breakpoint_table, introspection, variables
+from . import bounded_calls, breakpoint_table, introspection, timings, variables
 from .exception_facts import iter_related, read_message, read_notes, read_traceback
 from .exception_filters import silenced, stop_at_crash
 from .frames import describe_frame, read_locals
@@ -25,7 +25,6 @@ _MAX_CAUSE_FRAMES = 5
 _MAX_OUTERMOST = 3  # of these, so that the place where it all began is shown
 _MAX_LOCALS = 50
 _MAX_CAUSE_LOCALS = 20
-_FLUSH_SECONDS = 2.0
 
 Entry = Tuple[Any, int, int]  # a frame, its line, and its distance from the outermost frame
 Described = Dict[str, Any]
@@ -42,7 +41,8 @@ def report_exception(error: BaseException) -> None:
             return
         with silenced():
             report("exception", exception=_describe_as_possible(error, db))
-            flush(_FLUSH_SECONDS)  # the program's own hook may end the process at once
+            # The program's own hook may end the process at once.
+            flush()
     except BaseException:  # memory may be short, or a Ctrl-C comes late
         pass
 
@@ -61,14 +61,14 @@ def report_sudden_end() -> None:
     try:
         db = current()
         if db is not None and not is_detached(db):
-            bounded_calls.call(_send_counts, _FLUSH_SECONDS)
+            bounded_calls.call(_send_counts, timings.TIMINGS.messages_sent)
     except BaseException:  # it must end, whatever goes wrong here
         pass
 
 
 def _send_counts() -> None:
     report_counts()
-    flush(_FLUSH_SECONDS)
+    flush()
 
 
 def report_counts_at_end(db: Any) -> None:

@@ -19,12 +19,11 @@ from . import (
     process_hooks,
     pydevd_control,
     thread_suspension,
+    timings,
 )
 from .module_files import find_path
 from .pydevd_access import current, is_detached, set_debugpy_folder
 from .server_messages import use_reentrant_queue
-
-_MAX_DISPOSAL_SECONDS = 10
 
 
 def enter_process(
@@ -98,7 +97,7 @@ def _dispose(db: Any) -> None:
 
     db.dispose_and_kill_all_pydevd_threads(wait=False)
     # One of its own threads may be at it already, and unregisters it when it is done.
-    end = time.monotonic() + _MAX_DISPOSAL_SECONDS
+    end = time.monotonic() + timings.TIMINGS.debugger_ended
     while current() is db and time.monotonic() < end:
         time.sleep(0.005)  # pydevd has no event for that
     if current() is db:

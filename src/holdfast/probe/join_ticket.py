@@ -1,9 +1,10 @@
 """How a process finds the server that follows it, and makes sure that it is that server.
 
 A ticket is a file that the server makes for one listener, and removes with it. Only the user can
-read it. It has the listener's address and a secret. Both sides prove that they know the secret,
-with nonces that are used once, before the first message of the debugger. So nobody who takes the
-port later can debug the process, and a process without the secret reaches no server.
+read it. It has the listener's address, the server's time limits, and a secret. Both sides prove
+that they know the secret, with nonces that are used once, before the first message of the debugger.
+So nobody who takes the port later can debug the process, and a process without the secret reaches
+no server.
 """
 
 from __future__ import annotations
@@ -12,21 +13,25 @@ import json
 import os
 import socket
 import stat
-from typing import Any, NamedTuple, Optional, Tuple, Union
+from typing import Any, Optional, Tuple, Union
 
+from . import timings
 from .server_connection import ServerConnection
 
-_CONNECT_SECONDS = 5.0
 _MAX_TICKET_BYTES = 4096
 NONCE_DIGITS, PROOF_DIGITS = 32, 64
 _BLOCK_BYTES = 64
 
 
-class Ticket(NamedTuple):
-    path: str
-    address: Union[str, Tuple[str, int]]
-    """The path of a Unix socket, or host and port."""
-    secret: str
+class Ticket:
+    """No named tuple: those are made by code without a file, which would count as the program's.
+    A program that is to stop at its entry would stop there."""
+
+    def __init__(self, path: str, address: Union[str, Tuple[str, int]], secret: str) -> None:
+        self.path = path
+        self.address = address
+        """The path of a Unix socket, or host and port."""
+        self.secret = secret
 
 
 class NotOurServer(OSError):
@@ -42,6 +47,7 @@ def read_ticket(path: str) -> Ticket:
         if not is_private or not stat.S_ISREG(status.st_mode):
             raise NotOurServer("the ticket %s is not private" % path)
         facts = json.loads(file.read(_MAX_TICKET_BYTES))
+    timings.use(facts.get("timings", {}))
     address = facts["address"]
     return Ticket(
         path, address if isinstance(address, str) else tuple(address), str(facts["secret"])
@@ -61,7 +67,7 @@ def connect(ticket: Ticket) -> Any:
     family = socket.AF_UNIX if isinstance(ticket.address, str) else socket.AF_INET
     connection = socket.socket(family, socket.SOCK_STREAM)
     try:
-        connection.settimeout(_CONNECT_SECONDS)
+        connection.settimeout(timings.TIMINGS.server_reached)
         connection.connect(ticket.address)
         if family == socket.AF_INET:
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

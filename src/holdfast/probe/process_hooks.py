@@ -60,7 +60,7 @@ def _report_replacement(argv: Any, followed: bool) -> None:
         return  # a mistake, which the call itself will report
     _call_before_end()
     server_messages.report("replaced", command=command, followed=followed)
-    server_messages.flush(1.0)
+    server_messages.flush()
 
 
 # -- in a forked child ----------------------------------------------------------------------------

@@ -31,6 +31,7 @@ from . import (
     standard_streams,
     stop_snapshots,
     thread_suspension,
+    timings,
     variables,
 )
 from .child_policy import stop_watching
@@ -103,7 +104,8 @@ def _program(_db: Any, args: Dict[str, Any], reply: Reply) -> None:
     ORDER.set(args["spec"], lambda answer: reply(lambda: answer))
 
 
-def _hello(_db: Any, _args: Dict[str, Any]) -> Any:
+def _hello(_db: Any, args: Dict[str, Any]) -> Any:
+    timings.use(args.get("timings", {}))
     return {
         "pid": os.getpid(),
         "ppid": os.getppid(),

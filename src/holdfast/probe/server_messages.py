@@ -7,6 +7,7 @@ import threading
 from _queue import SimpleQueue  # the one in C: the other, and gevent's, have locks of Python
 from typing import Any, Callable, Dict, Optional
 
+from . import timings
 from .pydevd_access import RequestFailed, current, step_suspended
 
 
@@ -68,8 +69,8 @@ def _send_response(request: Dict[str, Any], body: Any, error: Optional[str] = No
     send(message)
 
 
-def flush(seconds: float = 5.0) -> None:
-    """Wait until every message so far has been written to the connection."""
+def flush() -> None:
+    """Wait until every message so far has been written to the connection, for a while at most."""
     from _pydevd_bundle.pydevd_net_command import _NullNetCommand
 
     db = current()
@@ -79,7 +80,7 @@ def flush(seconds: float = 5.0) -> None:
     mark = _NullNetCommand()
     mark.send = lambda _socket: sent.set()
     db.writer.add_command(mark)
-    sent.wait(seconds)
+    sent.wait(timings.TIMINGS.messages_sent)
 
 
 def flush_output() -> None:

@@ -17,14 +17,12 @@ from _queue import SimpleQueue
 from _thread import allocate_lock  # of no greenlet, and without a line of Python
 from typing import Any, Dict, List, Optional, Tuple
 
+from . import timings
 from .pydevd_access import current, step_suspended
 from .server_messages import report
 from .tracing_watch import is_debuggers
 
-_MAX_CHECKS, _CHECK_SECONDS = (
-    100,
-    0.0001,
-)  # of a pipe that the server has not read yet
+_CHECK_SECONDS = 0.0001  # between two looks at a pipe that the server has not read yet
 
 
 class _Stdin(io.FileIO):
@@ -198,7 +196,6 @@ def install() -> None:
         sys.stdin = sys.__stdin__ = _wrap_input(sys.stdin)  # type: ignore[misc]
 
 
-_MAX_MESSAGE_CHECKS = 10 * _MAX_CHECKS  # a message is rare, and its place among the output matters
 _NOTHING, _MESSAGE = -1, -2  # in place of a descriptor: what was written last
 
 
@@ -223,7 +220,7 @@ class FileIO(io.FileIO):
             return super().write(data)
         fd = self.fileno()
         if FileIO.last_fd != fd:
-            _finish_last()
+            _finish_last(timings.TIMINGS.output_read)
             FileIO.last_fd = fd
         return super().write(data)
 
@@ -235,21 +232,19 @@ def begin_message() -> bool:
     """
     if not FileIO.keeps_order or "write" not in vars(FileIO):
         return False
-    is_read = FileIO.last_fd == _MESSAGE or _finish_last(_MAX_MESSAGE_CHECKS)
+    is_read = FileIO.last_fd == _MESSAGE or _finish_last(timings.TIMINGS.output_read_at_message)
     FileIO.last_fd = _MESSAGE
     return is_read
 
 
-def _finish_last(max_checks: int = _MAX_CHECKS) -> bool:
+def _finish_last(seconds: float) -> bool:
     """Wait until the server has what was written last, whichever way that takes."""
     if FileIO.last_fd == _NOTHING:
         return True
     if FileIO.last_fd == _MESSAGE:
-        connection = _find_connection()
-        return _wait_until_sent() and _wait_until_read(
-            connection, termios.TIOCOUTQ, _MAX_MESSAGE_CHECKS
-        )
-    return _wait_until_read(FileIO.last_fd, termios.FIONREAD, max_checks)
+        connection, seconds = _find_connection(), timings.TIMINGS.output_read_at_message
+        return _wait_until_sent() and _wait_until_read(connection, termios.TIOCOUTQ, seconds)
+    return _wait_until_read(FileIO.last_fd, termios.FIONREAD, seconds)
 
 
 def _wait_until_sent() -> bool:
@@ -264,7 +259,7 @@ def _wait_until_sent() -> bool:
     being_sent.acquire()
     with step_suspended():
         db.writer.add_command(mark)
-    return being_sent.acquire(timeout=_MAX_MESSAGE_CHECKS * _CHECK_SECONDS)
+    return being_sent.acquire(timeout=timings.TIMINGS.output_read_at_message)
 
 
 def _find_connection() -> int:
@@ -274,9 +269,9 @@ def _find_connection() -> int:
         return -1
 
 
-def _wait_until_read(fd: int, question: int, max_checks: int) -> bool:
+def _wait_until_read(fd: int, question: int, seconds: float) -> bool:
     unread = array.array("i", [0])
-    for _ in range(max_checks):
+    for _ in range(int(seconds / _CHECK_SECONDS)):  # the program may have stopped its clock
         try:
             fcntl.ioctl(fd, question, unread)
         except (OSError, ValueError):

@@ -14,12 +14,12 @@ import threading
 import time
 from typing import Any, Dict, List, Set
 
+from . import timings
 from .pydevd_access import current, is_detached
 
 _SUSPENDED = 2  # pydevd's STATE_SUSPEND
 _LOCK = threading.RLock()
 _PLAIN_OPTIONS = frozenset(("suspend_other_threads",))
-_MAX_LEAVING_SECONDS = 2.0
 # The files of the functions that Python calls for its events, and of those here.
 _ENTRANCES = frozenset(
     (
@@ -223,7 +223,7 @@ def _release_thread(thread: Any) -> None:
 
 def wait_until_left() -> None:
     """Wait until no thread of the program is inside the debugger, for a while at most."""
-    end = time.monotonic() + _MAX_LEAVING_SECONDS
+    end = time.monotonic() + timings.TIMINGS.debugger_left
     while _is_any_inside() and time.monotonic() < end:
         time.sleep(0.002)  # a thread that leaves a trace function tells nobody
 

@@ -16,11 +16,11 @@ try:
 except ImportError:  # no record locks on this system: see `is_alive`
     fcntl = None  # type: ignore[assignment]
 
+from holdfast import timings
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.regular_files import open_regular
 
 _ours: dict[str, int] = {}
-_PATIENCE = 2.0  # somebody may be looking at the lock at this very moment
 
 
 def acquire(path: Path) -> bool:
@@ -30,7 +30,7 @@ def acquire(path: Path) -> bool:
         return False
     handle = open_regular(path, os.O_RDWR | os.O_CREAT)
     if fcntl is not None:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + timings.TIMINGS.session_free
         while True:
             try:
                 fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -14,6 +14,7 @@ try:
 except ImportError:
     fcntl = None  # type: ignore[assignment]
 
+from holdfast import timings
 from holdfast.recording import liveness
 from holdfast.recording.directories import (
     AgentsDirectory,
@@ -23,7 +24,6 @@ from holdfast.recording.directories import (
 )
 from holdfast.recording.regular_files import open_regular, read_regular
 
-_PATIENCE = 10.0
 Entry = dict[str, Any]
 
 
@@ -104,7 +104,7 @@ def _rewrite(agents: AgentsDirectory, change: Callable[[list[Entry]], list[Entry
 def _lock(agents: AgentsDirectory) -> Iterator[None]:
     handle = open_regular(agents.index_lock, os.O_RDWR | os.O_CREAT)
     try:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + timings.TIMINGS.index_free
         while fcntl is not None:
             try:
                 # flock, not lockf: two threads of one process must keep each other out as well.

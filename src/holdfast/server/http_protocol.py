@@ -15,6 +15,7 @@ from typing import Any, cast
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from holdfast import timings
 from holdfast.errors import (
     HeadTooLarge,
     HoldfastError,
@@ -54,11 +55,6 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     max_head_bytes = 64 * 1024
     """Of a head; also of what comes between two parts of a body, and of trailers."""
-    max_head_seconds = 30.0
-    max_request_seconds = 120.0  # for all of it
-    max_unknown_seconds = 10.0  # until the client has shown that it may use the server
-    max_unread_seconds = 60.0  # how long a client may leave an answer unread
-    max_linger_seconds = 2.0  # how long a refused client may take to read its answer and leave
     refused = False
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -76,13 +72,15 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         self._bytes_between = 0  # received since the last part of the body
         self._began = self.loop.time()
         self._late_timer: asyncio.TimerHandle | None = self.loop.call_later(
-            self.max_head_seconds, self._on_late
+            timings.TIMINGS.request_head, self._on_late
         )
         self._enter()
 
     def _enter(self) -> None:
         self.limits.note_unknown(self)
-        self._unknown_timer = self.loop.call_later(self.max_unknown_seconds, self.transport.close)
+        self._unknown_timer = self.loop.call_later(
+            timings.TIMINGS.unknown_client, self.transport.close
+        )
         self._take_place()
 
     def prove(self) -> None:
@@ -122,7 +120,9 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         """Start a timer, because the client does not read and its answers fill our memory."""
         super().pause_writing()
         if self._unread_timer is None:
-            self._unread_timer = self.loop.call_later(self.max_unread_seconds, self.transport.abort)
+            self._unread_timer = self.loop.call_later(
+                timings.TIMINGS.answer_read, self.transport.abort
+            )
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -183,7 +183,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_bytes, self._bytes_between = None, 0
-        self._limit_time(self._began + self.max_request_seconds - self.loop.time())
+        self._limit_time(self._began + timings.TIMINGS.whole_request - self.loop.time())
         self.limits.note_busy(self)
         super().on_headers_complete()
 
@@ -204,7 +204,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
 
     def _start_clock(self) -> None:
         self._began = self.loop.time()
-        self._limit_time(self.max_head_seconds)
+        self._limit_time(timings.TIMINGS.request_head)
 
     def _limit_time(self, seconds: float) -> None:
         self._stop_clock()
@@ -242,7 +242,7 @@ class BoundedHttpProtocol(HttpToolsProtocol):
             self.transport.write_eof()
         self._unset_keepalive_if_required()
         self.timeout_keep_alive_task = self.loop.call_later(
-            self.max_linger_seconds, self.timeout_keep_alive_handler
+            timings.TIMINGS.refusal_read, self.timeout_keep_alive_handler
         )
         self.limits.note_refused(self)
 

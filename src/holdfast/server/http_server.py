@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.server import gc_policy
 from holdfast.server.access_control import Policy
 from holdfast.server.app import create_app
@@ -22,7 +22,7 @@ from holdfast.server.connection_limits import choose_backlog
 from holdfast.server.dap.dap_door import Door
 from holdfast.server.mcp.agent_door import AgentDoor
 from holdfast.server.peers import is_same_user
-from holdfast.server.uvicorn_server import MAX_BODY_BYTES, SHUTDOWN_SECONDS, HttpServer
+from holdfast.server.uvicorn_server import MAX_BODY_BYTES, HttpServer
 from holdfast.service.debugger import Debugger
 from holdfast.service.stop_signals import StopSignals
 from holdfast.trust import kernel_sockets
@@ -199,7 +199,7 @@ async def _stop_on_request(
     server.should_exit = True
     # Targets end first, so that requests that wait for one are answered with its end.
     # If that takes long, those requests are answered with the current state.
-    asyncio.get_running_loop().call_later(SHUTDOWN_SECONDS / 2, service.wake_all)
+    asyncio.get_running_loop().call_later(timings.TIMINGS.last_requests / 2, service.wake_all)
     await service.programs.end_targets()
     await close_faces()
     service.wake_all()

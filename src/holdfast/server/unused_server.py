@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
+from holdfast import timings
 from holdfast.service.debugger import Debugger
 
-_FIRST_SECONDS = 15.0  # the client that has started it is on its way
 _CHECK_SECONDS = 0.25
 
 
@@ -15,7 +15,7 @@ async def wait_until_unused(debugger: Debugger, seconds: float) -> None:
     """Return when for so many seconds no request came, no editor or agent was connected, and
     nothing was debugged; or when the server stops anyway."""
     loop = asyncio.get_running_loop()
-    stops_at = loop.time() + max(seconds, _FIRST_SECONDS)
+    stops_at = loop.time() + max(seconds, timings.TIMINGS.first_client)
     requests = debugger.request_count
     while loop.time() < stops_at and not debugger.stop_requested.is_set():
         with contextlib.suppress(asyncio.TimeoutError):

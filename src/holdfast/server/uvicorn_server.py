@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import socket
 from collections.abc import Iterator
 from typing import Literal
 
 import uvicorn
 
+from holdfast import timings
 from holdfast.server.access_control import AccessControl, Policy
 from holdfast.server.app import Application
 from holdfast.server.connection_limits import choose_backlog
 from holdfast.server.http_protocol import choose_http_protocol
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
-SHUTDOWN_SECONDS = 3
 # Agents think between two requests. Their connection should stay open meanwhile.
 _KEEP_ALIVE_SECONDS = 75
 
@@ -40,7 +41,7 @@ class HttpServer(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-                timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+                timeout_graceful_shutdown=math.ceil(timings.TIMINGS.last_requests),
                 backlog=choose_backlog(),
             )
         )

@@ -33,6 +33,7 @@ from holdfast.service.warning_list import WarningList
 from holdfast.store import Store, open_store
 from holdfast.targets.program import descriptors
 from holdfast.targets.program.join_listener import Trusted
+from holdfast.targets.program.process_spawner import Spawn, spawn
 from holdfast.trust import proofs
 from holdfast.wire.server_answers import Health, ServerInfo, ServerWarning
 
@@ -45,11 +46,12 @@ class Debugger:
         trusted: Trusted,
         pool_size: int | None = None,
         signals: StopSignals | None = None,
+        spawn: Spawn = spawn,
     ) -> None:
         self.data_dir = data_dir
         self.secret = proofs.make_secret()
         """In `server.json`, by which this server and the user's clients know each other."""
-        self.settings = Settings()
+        self.settings = Settings.read_timings()
         self.store = store
         self._warnings = WarningList()
         self._stream = EventStream()
@@ -57,7 +59,7 @@ class Debugger:
         shared = (ledger, self._stream, lambda: self.settings)
         tickets = data_dir / "tickets"
         unread = None if signals is None else signals.descriptor
-        self.programs = Programs(self.store, *shared, trusted, tickets, pool_size, unread)
+        self.programs = Programs(self.store, *shared, trusted, tickets, pool_size, unread, spawn)
         self.calls = CallService(self.store, *shared, data_dir, self._warnings)
         # Inside another process the agents of the user's server are left to that server.
         agents = data_dir / "agents" if signals is None else agents_dir(data_dir)

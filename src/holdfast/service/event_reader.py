@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 from holdfast import errors
+from holdfast.service.clock import read_clock
 from holdfast.service.event_stream import EventReference, EventStream
 from holdfast.service.session import Session
 from holdfast.service.session_registry import SessionRegistry
@@ -35,10 +35,10 @@ class EventReader:
     ) -> EventList:
         """A session's events after a number. If there are none, wait for some."""
         session = self._sessions.peek(session_id)
-        deadline = time.monotonic() + seconds
+        deadline = read_clock() + seconds
         while True:
             page = await session.read_events(since, limit, types)
-            left = deadline - time.monotonic()
+            left = deadline - read_clock()
             if page.events or page.has_more or left <= 0:
                 return page
             since = page.last_seq
@@ -87,10 +87,10 @@ class EventReader:
         self, number: int, types: Types, seconds: float
     ) -> list[Numbered]:
         stream = self._stream
-        deadline = time.monotonic() + seconds
+        deadline = read_clock() + seconds
         while True:
             known = _select_types(stream.list_after(number), types, number)
-            left = deadline - time.monotonic()
+            left = deadline - read_clock()
             if known or left <= 0:
                 return known
             number = stream.number

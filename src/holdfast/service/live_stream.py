@@ -7,12 +7,12 @@ read costs no memory; it may miss events, and is told so.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from holdfast import errors
+from holdfast.service.clock import read_clock
 from holdfast.service.event_reader import EventReader, Types
 from holdfast.service.event_stream import EventReference, EventStream
 from holdfast.service.session import Session
@@ -82,7 +82,7 @@ class _Follower:
         self._change = self._changes.count
         self._missed = False
         self._resumed = cursor is not None and self._resume(cursor)
-        self._sent_at = time.monotonic()
+        self._sent_at = read_clock()
         self._changes_due = self._sent_at
 
     def _resume(self, cursor: str) -> bool:
@@ -110,7 +110,7 @@ class _Follower:
             looked = self._changes.count
             for message in (await self._read_events(), self._read_changes(), self._heartbeat()):
                 if message is not None:
-                    self._sent_at = time.monotonic()
+                    self._sent_at = read_clock()
                     yield message
             if self._number < self._stream.number:
                 await asyncio.sleep(0)  # others have their turn between two batches
@@ -123,7 +123,7 @@ class _Follower:
         due = self._sent_at + _HEARTBEAT_SECONDS
         if self._change < self._changes.count:
             due = min(due, self._changes_due)
-        seconds = max(0.0, due - time.monotonic())
+        seconds = max(0.0, due - read_clock())
         await self._changes.wait_until(lambda: self._changes.count > looked, seconds)
 
     # -- messages ---------------------------------------------------------------------------
@@ -139,7 +139,7 @@ class _Follower:
         return LiveMessage("events", body, body.cursor)
 
     def _read_changes(self) -> LiveMessage | None:
-        now = time.monotonic()
+        now = read_clock()
         if self._change == self._changes.count or now < self._changes_due:
             return None
         changed = self._changes.list_after(self._change)
@@ -161,7 +161,7 @@ class _Follower:
             body.sessions[session_id] = session.progress()
 
     def _heartbeat(self) -> LiveMessage | None:
-        is_due = time.monotonic() >= self._sent_at + _HEARTBEAT_SECONDS
+        is_due = read_clock() >= self._sent_at + _HEARTBEAT_SECONDS
         return LiveMessage("heartbeat", None, self._cursor) if is_due else None
 
     # -- filters ----------------------------------------------------------------------------

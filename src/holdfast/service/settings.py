@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Struct
 
-from holdfast import errors
+from holdfast import errors, timings
+from holdfast.timings import Timings
 from holdfast.wire.described import about
 from holdfast.wire.unknown_names import describe_known
 
@@ -24,21 +25,27 @@ class Settings(Struct, frozen=True, kw_only=True):
     warning_minutes: Annotated[float, about("How long before its end an idle session says so.")] = (
         30.0
     )
-    launch_timeout: Annotated[float, about("How many seconds a launch may take.")] = 30.0
-    attach_timeout: Annotated[float, about("How many seconds attaching may take.")] = 30.0
+    launch_timeout: Annotated[float, about("How many seconds a launch may take.")] = (
+        Timings.launch_timeout
+    )
+    attach_timeout: Annotated[float, about("How many seconds attaching may take.")] = (
+        Timings.attach_timeout
+    )
     request_timeout: Annotated[
         float, about("How many seconds the debugger may take for what runs no code of the user's.")
-    ] = 10.0
-    evaluate_timeout: Annotated[float, about("How many seconds an expression may take.")] = 10.0
+    ] = Timings.request_timeout
+    evaluate_timeout: Annotated[float, about("How many seconds an expression may take.")] = (
+        Timings.evaluate_timeout
+    )
     step_wait: Annotated[
         float, about("How many seconds a step waits for its stop, unless the request says so.")
-    ] = 5.0
+    ] = Timings.step_wait
     max_wait: Annotated[float, about("How many seconds `wait: true` waits; no wait is longer.")] = (
         300.0
     )
     terminate_grace: Annotated[
         float, about("How many seconds a program has to act on SIGTERM before it is killed.")
-    ] = 2.0
+    ] = Timings.terminate_grace
     output_limit_bytes: Annotated[
         int, about("How much output each session keeps; the oldest goes first.")
     ] = 10 * 1024 * 1024
@@ -61,6 +68,13 @@ class Settings(Struct, frozen=True, kw_only=True):
     call_max_value_bytes: Annotated[int, about("The largest value of a call that is kept.")] = (
         16 * 1024 * 1024
     )
+
+    @classmethod
+    def read_timings(cls) -> Settings:
+        """Those of a server that nobody has changed."""
+        names = [field.name for field in msgspec.structs.fields(cls)]
+        set_there = vars(timings.TIMINGS)
+        return cls(**{name: set_there[name] for name in names if name in set_there})
 
     def replace(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some values replaced, each checked."""

@@ -2,7 +2,7 @@
 
 The interpreter's own signal handler writes each signal to a pipe. The event loop reads it there and
 begins to stop. If the loop is busy, the byte stays in the pipe. The warden watches the same pipe,
-and kills a server that leaves a signal unread for `Warden.patience`. From then on an alarm
+and kills a server that leaves a signal unread for a while (`signal_read`). From then on an alarm
 of the kernel limits how long an orderly end may take.
 """
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable
 from contextvars import ContextVar
+
+from holdfast.service.clock import read_clock
 
 CLIENT_DISCONNECT: ContextVar[asyncio.Future[None] | None] = ContextVar("caller", default=None)
 """Done when the client of the current request has disconnected."""
@@ -45,12 +46,12 @@ class Waitable:
         self.wake()
 
     async def _wait_until(self, reached: Callable[[], bool], seconds: float) -> bool:
-        deadline = time.monotonic() + seconds
+        deadline = read_clock() + seconds
         while not reached() and not self.stopping:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiters.add(waiter)
             try:
-                await asyncio.wait_for(waiter, max(0.0, deadline - time.monotonic()))
+                await asyncio.wait_for(waiter, max(0.0, deadline - read_clock()))
             except asyncio.TimeoutError:
                 return reached()
             finally:

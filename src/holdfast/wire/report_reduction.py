@@ -222,10 +222,10 @@ class _Reduction:
                 if name in kept
             } or UNSET
         report.returned = self._shorten_all(whole.returned, expands=False)
+        self._take(list(whole.returned or ()), self.limits.entries, "returned value", _SHOW_MORE)
         report.values = self._shorten_all(whole.values)
-        if whole.values is not UNSET and len(whole.values) > self.limits.entries:
-            left_count = show_count(len(whole.values) - self.limits.entries, "expression")
-            self._omit(left_count, "debug_inspect(expressions=[…])")
+        expressions = list(whole.values or ())
+        self._take(expressions, self.limits.entries, "expression", "debug_inspect(expressions=[…])")
         report.gone = self._keep(whole.gone, "gone name", "")
 
     # -- exceptions -------------------------------------------------------------------------

@@ -238,8 +238,10 @@ def _reduce(report: TraceReport, size: _Size) -> TraceReport:
 
 def _cut_values(values: dict[str, str], size: _Size) -> dict[str, str]:
     most = max(2, size.entries // 3)
+    name_chars = min(60, 4 * size.chars)
     return {
-        shorten(name, 60): shorten(value, size.chars) for name, value in list(values.items())[:most]
+        shorten(name, name_chars): shorten(value, size.chars)
+        for name, value in list(values.items())[:most]
     }
 
 

@@ -93,6 +93,10 @@ def test_hostile():
     raise BadText
 
 
+def test_bad_text():
+    raise BadText
+
+
 def test_recursion():
     def descend(depth):
         return descend(depth + 1)

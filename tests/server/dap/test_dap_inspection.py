@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from editor import Editor, Refusal
-from harness import Program, Session
+from editor import Editor, Refusal, connect
+from harness import Program, Server, Session
 
 KINDS = Program("value_kinds.py")
 LOOP = Program("loop.py")
 STEPS = Program("steps.py")
 
 
-@pytest.fixture
-def thread(editor: Editor) -> int:
-    """A program with values of every kind, stopped."""
+def stop_at_values(editor: Editor) -> int:
+    """Bring a program to where it has values of every kind; its thread."""
     editor.launch(KINDS, [KINDS.line("inspect")])
-    number: int = editor.wait_stop("breakpoint")["threadId"]
-    return number
+    thread: int = editor.wait_stop("breakpoint")["threadId"]
+    return thread
+
+
+@pytest.fixture(scope="module")
+def reader(server: Server) -> Iterator[Editor]:
+    """One editor for the tests that only look at a program which stands still."""
+    connected = connect(server.get("/info")["dap_port"])
+    yield connected
+    connected.close()
+
+
+@pytest.fixture(scope="module")
+def thread(reader: Editor) -> int:
+    return stop_at_values(reader)
 
 
 # -- stack and stepping ----------------------------------------------------------------------------
 
 
-def test_the_stack_comes_in_pages(editor: Editor, thread: int) -> None:
-    whole = editor.ask("stackTrace", threadId=thread)
+def test_the_stack_comes_in_pages(reader: Editor, thread: int) -> None:
+    whole = reader.ask("stackTrace", threadId=thread)
     assert [frame["name"] for frame in whole["stackFrames"]] == ["inspect", "outer", "<module>"]
     assert whole["totalFrames"] == 3
     assert all(frame["id"] > 0 for frame in whole["stackFrames"])
-    part = editor.ask("stackTrace", threadId=thread, startFrame=1, levels=1)
+    part = reader.ask("stackTrace", threadId=thread, startFrame=1, levels=1)
     assert (part["stackFrames"], part["totalFrames"]) == (whole["stackFrames"][1:2], 3)
 
 
@@ -64,21 +77,21 @@ def test_a_jump_to_another_line(editor: Editor) -> None:
 # -- variables -------------------------------------------------------------------------------------
 
 
-def test_scopes_and_variables_have_names_that_lead_to_them(editor: Editor, thread: int) -> None:
-    frame = editor.stack(thread)[0]["id"]
-    scopes = editor.ask("scopes", frameId=frame)["scopes"]
+def test_scopes_and_variables_have_names_that_lead_to_them(reader: Editor, thread: int) -> None:
+    frame = reader.stack(thread)[0]["id"]
+    scopes = reader.ask("scopes", frameId=frame)["scopes"]
     assert [(s["name"], s["expensive"]) for s in scopes] == [("Locals", False), ("Globals", True)]
-    shown = {v["name"]: v for v in editor.variables(scopes[0]["variablesReference"])}
+    shown = {v["name"]: v for v in reader.variables(scopes[0]["variablesReference"])}
     assert (shown["number"]["value"], shown["number"]["type"]) == ("42", "int")
     assert shown["data"]["value"].startswith("b'\\x00\\x01")
     for name in ("order", "mapping", "nested", "fixed", "node"):
-        for child in editor.variables(shown[name]["variablesReference"]):
+        for child in reader.variables(shown[name]["variablesReference"]):
             if "evaluateName" in child:
-                same = editor.ask("evaluate", expression=child["evaluateName"], frameId=frame)
+                same = reader.ask("evaluate", expression=child["evaluateName"], frameId=frame)
                 assert same["result"] == child["value"], child
-    names = {v["name"]: v.get("evaluateName") for v in _children(editor, shown["order"])}
+    names = {v["name"]: v.get("evaluateName") for v in _children(reader, shown["order"])}
     assert names == {"name": "order.name", "total": "order.total", "lines": "order.lines"}
-    keys = {v["name"]: v.get("evaluateName") for v in _children(editor, shown["mapping"])}
+    keys = {v["name"]: v.get("evaluateName") for v in _children(reader, shown["mapping"])}
     assert keys == {name: f"mapping[{name}]" for name in ("'one'", "2", "(3, 4)")}
 
 
@@ -86,16 +99,16 @@ def _children(editor: Editor, variable: Any) -> list[Any]:
     return editor.variables(variable["variablesReference"])
 
 
-def test_a_long_list_is_read_in_pages(editor: Editor, thread: int) -> None:
-    numbers = editor.locals(thread)["numbers"]
+def test_a_long_list_is_read_in_pages(reader: Editor, thread: int) -> None:
+    numbers = reader.locals(thread)["numbers"]
     assert numbers["indexedVariables"] == 1_000_000
-    page = editor.variables(
+    page = reader.variables(
         numbers["variablesReference"], filter="indexed", start=999_998, count=10
     )
     assert [(v["name"], v["value"]) for v in page] == [("999998", "999998"), ("999999", "999999")]
     assert page[0]["evaluateName"] == "numbers[999998]"
-    assert editor.variables(numbers["variablesReference"], filter="named") == []
-    small = editor.locals(thread)["mapping"]
+    assert reader.variables(numbers["variablesReference"], filter="named") == []
+    small = reader.locals(thread)["mapping"]
     assert "indexedVariables" not in small
 
 
@@ -129,7 +142,8 @@ def test_an_editor_without_pages_gets_the_beginning_and_is_told_of_the_rest(
     assert shown[-1]["value"].startswith("999000 more")
 
 
-def test_variables_are_set(editor: Editor, thread: int) -> None:
+def test_variables_are_set(editor: Editor) -> None:
+    thread = stop_at_values(editor)
     frame = editor.stack(thread)[0]["id"]
     scope = editor.ask("scopes", frameId=frame)["scopes"][0]["variablesReference"]
     said = editor.ask("setVariable", variablesReference=scope, name="number", value="[1, 2]")
@@ -153,11 +167,11 @@ def test_variables_are_set(editor: Editor, thread: int) -> None:
 # -- expressions -----------------------------------------------------------------------------------
 
 
-def test_expressions_in_every_context(editor: Editor, thread: int) -> None:
-    frame = editor.stack(thread)[0]["id"]
+def test_expressions_in_every_context(reader: Editor, thread: int) -> None:
+    frame = reader.stack(thread)[0]["id"]
 
     def evaluate(expression: str, context: str) -> Any:
-        return editor.ask("evaluate", expression=expression, frameId=frame, context=context)
+        return reader.ask("evaluate", expression=expression, frameId=frame, context=context)
 
     assert evaluate("number + 1", "watch")["result"] == "43"
     assert evaluate("order.name", "hover")["result"] == "'book'"
@@ -167,38 +181,38 @@ def test_expressions_in_every_context(editor: Editor, thread: int) -> None:
     evaluate("fresh = number * 2", "repl")
     assert evaluate("fresh", "repl")["result"] == "84"
     evaluate("print('said')", "repl")
-    editor.wait_output("said\n")
+    reader.wait_output("said\n")
     for expression, context in [("nope", "watch"), ("x = 1", "watch"), ("print(1)", "hover")]:
         with pytest.raises(Refusal):
             evaluate(expression, context)
-    outer = editor.stack(thread)[1]["id"]
-    assert editor.ask("evaluate", expression="mine", frameId=outer)["result"] == '"outer\'s"'
-    assert editor.ask("evaluate", expression="number")["result"] == "42"
+    outer = reader.stack(thread)[1]["id"]
+    assert reader.ask("evaluate", expression="mine", frameId=outer)["result"] == '"outer\'s"'
+    assert reader.ask("evaluate", expression="number")["result"] == "42"
 
 
-def test_completions(editor: Editor, thread: int) -> None:
-    frame = editor.stack(thread)[0]["id"]
-    found = editor.ask("completions", frameId=frame, text="x = order.na", column=13)["targets"]
+def test_completions(reader: Editor, thread: int) -> None:
+    frame = reader.stack(thread)[0]["id"]
+    found = reader.ask("completions", frameId=frame, text="x = order.na", column=13)["targets"]
     assert [target["label"] for target in found] == ["name"]
     assert (found[0]["start"], found[0]["length"]) == (10, 2)
-    found = editor.ask("completions", frameId=frame, text="a\nnumb", column=5, line=2)["targets"]
+    found = reader.ask("completions", frameId=frame, text="a\nnumb", column=5, line=2)["targets"]
     assert {"number", "numbers"} <= {target["label"] for target in found}
 
 
 # -- sources ---------------------------------------------------------------------------------------
 
 
-def test_sources_and_modules(editor: Editor, thread: int) -> None:
-    text = editor.ask("source", sourceReference=0, source={"path": KINDS.path})["content"]
+def test_sources_and_modules(reader: Editor, thread: int) -> None:
+    text = reader.ask("source", sourceReference=0, source={"path": KINDS.path})["content"]
     assert text == Path(KINDS.path).read_text("utf-8")
-    modules = editor.ask("modules")
+    modules = reader.ask("modules")
     by_name = {module["name"]: module for module in modules["modules"]}
     assert by_name["__main__"]["isUserCode"]
     assert not by_name["dataclasses"]["isUserCode"]
-    page = editor.ask("modules", startModule=1, moduleCount=2)
+    page = reader.ask("modules", startModule=1, moduleCount=2)
     assert page["modules"] == modules["modules"][1:3]
     assert page["totalModules"] == modules["totalModules"]
-    sources = [source["path"] for source in editor.ask("loadedSources")["sources"]]
+    sources = [source["path"] for source in reader.ask("loadedSources")["sources"]]
     assert KINDS.path in sources
 
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,18 @@ def test_over_a_port_with_every_message_checked(
         assert tap.counts["adapter"] >= 10
 
 
-@pytest.mark.parametrize("scenario", ["alone", "two"])
 def test_over_pipes_with_a_server_that_comes_and_goes_with_the_editor(
-    modules: Path, scenario: str, tmp_path: Path
+    modules: Path, tmp_path: Path
 ) -> None:
+    """In both scenarios at the same time: each has a server, which goes a while after it."""
     adapter = str(Path(sys.prefix) / "bin" / "holdfast-dap")
-    home = {"HOLDFAST_HOME": str(tmp_path)}
-    drive(modules, scenario, home, python=sys.executable, adapter=adapter)
-    wait_until(lambda: not (tmp_path / "server.json").exists(), "the server is gone")
+
+    def run(scenario: str) -> None:
+        home = tmp_path / scenario
+        home.mkdir(mode=0o700)
+        environment = {"HOLDFAST_HOME": str(home)}
+        drive(modules, scenario, environment, python=sys.executable, adapter=adapter)
+        wait_until(lambda: not (home / "server.json").exists(), "the server is gone")
+
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(run, ["alone", "two"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from mcp import Client, MCPError
@@ -42,7 +43,7 @@ def test_the_sources_of_a_program_are_listed_and_read(server: Server, mode: str)
         async with over_http(server, mode) as agent:
             session_id = await start_loop(agent)
             listed = await list_all(agent)
-            uri = f"holdfast://sessions/{session_id}/source{LOOP.path}"
+            uri = f"holdfast://sessions/{session_id}/source{quote(LOOP.path)}"
             assert uri in listed
             assert await read(agent, uri) == Path(LOOP.path).read_text()
             templates = (await agent.list_resource_templates()).resource_templates

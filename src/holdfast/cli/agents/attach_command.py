@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import typer
 
+from holdfast import timings
 from holdfast.cli.agents import command_parser
 from holdfast.cli.agents.control_commands import format_state
 from holdfast.cli.agents.event_lines import EventFormatter
@@ -25,7 +26,6 @@ from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 
 _POLL_SECONDS = 0.02
-ANSWER_SECONDS = 10.0
 
 
 def attach(session: SessionOption = None, as_json: AsJson = False) -> None:
@@ -109,7 +109,7 @@ class PipeSession:
         for command_id, (kind, deadline) in list(self._waiting.items()):
             if time.monotonic() > deadline:
                 del self._waiting[command_id]
-                self._complain(f"{kind}: no answer within {ANSWER_SECONDS:g} s")
+                self._complain(f"{kind}: no answer within {timings.TIMINGS.agent_answer:g} s")
 
     def _handle_line(self, patience: float) -> None:
         try:
@@ -134,7 +134,7 @@ class PipeSession:
         except (command_parser.CommandSyntaxError, OSError) as problem:
             self._complain(str(problem))
             return
-        self._waiting[command_id] = (kind, time.monotonic() + ANSWER_SECONDS)
+        self._waiting[command_id] = (kind, time.monotonic() + timings.TIMINGS.agent_answer)
         if kind in ("resume", "step"):
             self._released |= {data["stop"]} if "stop" in data else set(self._state.stops)
 

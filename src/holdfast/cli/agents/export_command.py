@@ -9,13 +9,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import typer
 
-from holdfast import __version__
+from holdfast import __version__, timings
 from holdfast.cli.agents.recording_file import Recording, open_recording
 from holdfast.cli.server_access import AsJson, complain, console
 from holdfast.recording import agent_spans
 from holdfast.recording.content_files import ContentFiles
-
-_TIMEOUT = 30.0
 
 
 def export(
@@ -83,7 +81,7 @@ def _post(url: str, document: dict[str, Any]) -> int:
     body = json.dumps(document).encode()
     request = Request(url, body, {"Content-Type": "application/json"})
     try:
-        with urlopen(request, timeout=_TIMEOUT) as answer:
+        with urlopen(request, timeout=timings.TIMINGS.spans_sent) as answer:
             body = answer.read()
     except HTTPError as problem:
         text = problem.read(500).decode(errors="replace").strip()

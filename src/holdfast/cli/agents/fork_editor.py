@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from holdfast import timings
 from holdfast.cli.server_access import complain, complaints
 from holdfast.recording import command_sender
 from holdfast.recording.agent_rerun import find_messages_problem
@@ -21,7 +22,6 @@ from holdfast.recording.recording_state import RecordedStop, RecordingState, rea
 from holdfast.recording.tail import Tail
 
 BY = "fork"
-_ANSWER_SECONDS = 10.0
 
 
 def can_edit() -> bool:
@@ -132,7 +132,7 @@ def _decide(home: SessionDirectory, stop: RecordedStop, changes: Mapping[str, An
         tail,
         home,
         command_id,
-        _ANSWER_SECONDS,
+        timings.TIMINGS.agent_answer,
         lambda event: command_sender.is_final_answer("resume", event),
     )
     for event in events:

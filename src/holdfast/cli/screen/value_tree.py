@@ -11,7 +11,7 @@ from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Tree
-from textual.widgets.tree import TreeNode
+from textual.widgets.tree import TreeNode, UnknownNodeID
 
 from holdfast.cli.screen.debug_state import Value, ValuePage, Watch
 from holdfast.cli.screen.plain_text import shorten
@@ -93,9 +93,9 @@ class ValueTree(Tree[Entry]):
         self.call_after_refresh(self._restore_cursor, line)
 
     def show_children(self, node: Node, page: ValuePage) -> None:
-        """Unfold a node."""
+        """Unfold a node. Nothing, if other values have been shown meanwhile."""
         entry = node.data
-        if entry is None or node.parent is None:
+        if entry is None or node.parent is None or not self._has(node):
             return
         parent = node
         if entry.start:  # it stands for the rest of its parent's children
@@ -107,6 +107,12 @@ class ValueTree(Tree[Entry]):
         if page.next_start is not None:
             rest = Value(f"… {page.total - page.next_start} more", "", "", entry.value.reference)
             self._add(parent, Entry(entry.path, rest, page.next_start))
+
+    def _has(self, node: Node) -> bool:
+        try:
+            return self.get_node_by_id(node.id) is node
+        except UnknownNodeID:
+            return False
 
     def show_running(self) -> None:
         """What is shown is of the last stop."""

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.model.records import EventRecord
 from holdfast.server.dap import dap_joining
 from holdfast.server.dap.dap_numbers import Numbers
@@ -201,4 +201,4 @@ class Editors:
         for door in list(self._doors):
             await door.close()
         if self._tasks:
-            await asyncio.wait(self._tasks, timeout=1.0)
+            await asyncio.wait(self._tasks, timeout=timings.TIMINGS.editors_leave)

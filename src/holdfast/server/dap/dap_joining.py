@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.model.launch import NO_PREPARATION, Attach, Start
 from holdfast.server.dap.dap_events import EventTeller
 from holdfast.server.dap.dap_requests import CAUSE
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from holdfast.server.dap.dap_client import EditorClient
 
 _EARLIER_OUTPUT_BYTES = 32 * 1024
-_MAX_END_SECONDS = 10.0
 
 
 def join(client: EditorClient, session: Session) -> None:
@@ -106,6 +105,6 @@ def _is_attached_here(client: EditorClient) -> bool:
 async def _end(client: EditorClient, session: Session) -> None:
     if session.program.is_live:
         ending = asyncio.ensure_future(session.terminate(by=client.title))
-        await asyncio.wait_for(asyncio.shield(ending), _MAX_END_SECONDS)
+        await asyncio.wait_for(asyncio.shield(ending), timings.TIMINGS.editor_ends)
     elif client.has_created:
         await session.delete()  # nothing ever ran in it

@@ -6,13 +6,13 @@ import asyncio
 import socket
 from typing import Protocol, cast
 
+from holdfast import timings
 from holdfast.wire import dap
 
 MAX_MESSAGE_BYTES = 16 * 1024 * 1024
 """Of a message that an editor sends."""
 MAX_UNREAD_BYTES = 4 * 1024 * 1024
 """What may wait for an editor to read it. More than this, and its output is left out."""
-MAX_UNREAD_SECONDS = 30.0
 _MAX_BACKLOG_BYTES = 64 * 1024 * 1024
 
 
@@ -70,7 +70,7 @@ class DapStream(asyncio.Protocol):
         """The editor does not read. It has some time to begin, because its unread part is ours."""
         loop = asyncio.get_running_loop()
         if self._unread_timer is None:
-            self._unread_timer = loop.call_later(MAX_UNREAD_SECONDS, self.abort)
+            self._unread_timer = loop.call_later(timings.TIMINGS.editor_reads, self.abort)
         if self._receiver is not None:
             self._receiver.on_slow(True)
 

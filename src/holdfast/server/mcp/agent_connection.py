@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.service.tools.tool_client import ToolClient
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 MAX_MESSAGE_BYTES = 32 * 1024 * 1024
-_HELLO_SECONDS = 10.0
 
 
 class Hello(msgspec.Struct):
@@ -72,7 +71,7 @@ class AgentConnection:
 
     async def _read_hello(self) -> Hello:
         try:
-            line = await asyncio.wait_for(self._reader.readline(), _HELLO_SECONDS)
+            line = await asyncio.wait_for(self._reader.readline(), timings.TIMINGS.agent_hello)
             hello = msgspec.json.decode(line, type=_Greeting).holdfast
         except (asyncio.TimeoutError, ValueError, OSError):
             raise errors.InvalidInput(

@@ -10,12 +10,12 @@ import anyio
 import mcp_types
 from mcp.shared.message import SessionMessage
 
+from holdfast import timings
 from holdfast.server.mcp.mcp_server import build_server
 from holdfast.server.mcp.tool_calls import wait_for_abandoned_calls
 from holdfast.service.debugger import Debugger
 from holdfast.service.tools.tool_client import ToolClient
 
-_LAST_ANSWERS_SECONDS = 3.0
 _CLOSED = (anyio.BrokenResourceError, anyio.ClosedResourceError)
 
 
@@ -69,12 +69,20 @@ class Lines:
             return problem
         if isinstance(message, mcp_types.JSONRPCRequest):
             self._open.add(message.id)
+        elif isinstance(message, mcp_types.JSONRPCNotification):
+            self._note_cancelled(message)
         return SessionMessage(message)
+
+    def _note_cancelled(self, message: mcp_types.JSONRPCNotification) -> None:
+        """A request that was cancelled gets no answer."""
+        cancelled = (message.params or {}).get("requestId")
+        if message.method == "notifications/cancelled" and isinstance(cancelled, int | str):
+            self._open.discard(cancelled)
 
     async def _wait_for_last_answers(self) -> None:
         """Whoever sends requests and closes its end at once gets what can be answered quickly."""
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._wait_until_answered(), _LAST_ANSWERS_SECONDS)
+            await asyncio.wait_for(self._wait_until_answered(), timings.TIMINGS.last_answers)
 
     async def _wait_until_answered(self) -> None:
         while self._open:

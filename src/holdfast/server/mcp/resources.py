@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 
 import mcp_types
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.service.tools.reports.report_output import read_output
 from holdfast.service.tools.tool_client import ToolClient
 from holdfast.wire.tool_answers import BYTES_PER_TOKEN
@@ -30,7 +30,6 @@ PAGE_SIZE = 100
 _SCHEME = "holdfast://"
 _CAPTURE_URI = re.compile(r"holdfast://captures/([^/]+)")
 _SESSION_URI = re.compile(r"holdfast://sessions/([^/]+)/(?:(output)|source/(.+))")
-_LIST_SECONDS = 2.0
 _PYTHON, _TEXT = "text/x-python", "text/plain"
 
 
@@ -144,7 +143,9 @@ async def _find_sources(session: Session) -> dict[str, bool]:
     if program.is_live:
         # One that cannot answer now is listed with what is known of it.
         with contextlib.suppress(errors.HoldfastError, asyncio.TimeoutError):
-            modules = await asyncio.wait_for(program.inspection.modules(), _LIST_SECONDS)
+            modules = await asyncio.wait_for(
+                program.inspection.modules(), timings.TIMINGS.listed_files
+            )
             files.update((one["file"], one["library"]) for one in modules if one["source"])
     return files
 

@@ -17,7 +17,7 @@ import msgspec
 from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.server.error_answers import ErrorAnswer, error_body
 from holdfast.server.request_parser import convert
 from holdfast.service.tools.tool_client import ToolClient
@@ -38,7 +38,6 @@ _SAID_IN_WORDS = ("problems", "unknown", "nearest", "valid")
 _MAX_MESSAGE = 400
 _abandoned: dict[asyncio.Task[ToolResult], ToolClient] = {}
 """Calls that nobody waits for any more, and whose they were."""
-_ABANDONED_SECONDS = 10.0
 
 
 async def call_tool(
@@ -110,7 +109,7 @@ async def wait_for_abandoned_calls(client: ToolClient) -> None:
     One that was about to start a program has started it then, and the session is known."""
     tasks = [task for task, owner in _abandoned.items() if owner is client]
     if tasks:
-        await asyncio.wait(tasks, timeout=_ABANDONED_SECONDS)
+        await asyncio.wait(tasks, timeout=timings.TIMINGS.abandoned_call)
 
 
 def _forget(task: asyncio.Task[ToolResult]) -> None:

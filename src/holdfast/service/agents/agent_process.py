@@ -12,6 +12,7 @@ import os
 import signal
 from collections.abc import Mapping
 
+from holdfast import timings
 from holdfast.service.programs.owned_processes import OwnedProcesses
 from holdfast.service.programs.program_service import Programs
 from holdfast.targets.program import descriptors
@@ -23,7 +24,6 @@ from holdfast.wire.agent_answers import AgentProcess
 
 _KEPT_CHARS = 64 * 1024
 _SHOWN_CHARS = 8 * 1024
-_GRACE_SECONDS = 2.0
 
 
 class OutputTail:
@@ -120,7 +120,7 @@ class OwnedAgent:
     async def end(self) -> None:
         """End it and all that it started: it may end in order, within a moment."""
         if self.is_running:
-            await self.process.kill_tree(_GRACE_SECONDS)
+            await self.process.kill_tree(timings.TIMINGS.agent_grace)
         if self._end is not None:
             await asyncio.wait([self._end])
 

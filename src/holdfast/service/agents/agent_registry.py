@@ -155,7 +155,7 @@ class AgentRegistry:
             if everyone or not session.over:
                 is_more = self._read(session) or is_more
         if is_more and self._soon is None:
-            self._soon = asyncio.get_running_loop().call_soon(self._read_new_lines)
+            self._soon = asyncio.get_running_loop().call_soon(self._read_new_lines, everyone)
 
     def _read(self, session: AgentSession) -> bool:
         try:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.model.agent_events import MAIN
 from holdfast.recording.agent_rerun import (
     CannotRerun,
@@ -61,11 +61,6 @@ class _StartedRun:
 
 
 class AgentReruns:
-    patience = 60.0
-    """How many seconds a run has to begin its session, after the request waited for it.
-
-    Without a session nobody could end it."""
-
     def __init__(
         self, programs: Programs, root: Path, data_dir: Path, search: Callable[[], Awaitable[None]]
     ) -> None:
@@ -116,7 +111,8 @@ class AgentReruns:
         )
 
     def _warn_of_end(self) -> str:
-        return f"its session has not begun: if it does not within {self.patience:g} s, it is ended."
+        seconds = timings.TIMINGS.rerun_begins
+        return f"its session has not begun: if it does not within {seconds:g} s, it is ended."
 
     @contextlib.contextmanager
     def _reserve_place(self) -> Iterator[None]:
@@ -126,11 +122,12 @@ class AgentReruns:
         running = [run for run in self._runs if run.agent.is_running]
         if len(running) + self._starting >= _MAX_RUNNING:
             nameless = sum(run.session_id is None for run in running) + self._starting
+            seconds = timings.TIMINGS.rerun_begins
             raise errors.WrongState(
                 f"{_MAX_RUNNING} agents that this server started run already; {nameless} of them "
                 "have not begun their sessions",
                 hint="Delete the sessions of some: that ends them. One that does not begin its "
-                f"session is ended {self.patience:g} s after the request waited for it.",
+                f"session is ended {seconds:g} s after the request waited for it.",
                 state="full",
                 possible=["delete"],
                 running=len(running) + self._starting,
@@ -177,7 +174,7 @@ class AgentReruns:
         for known in ended[: max(0, len(ended) - _MAX_ENDED)]:
             self._runs.remove(known)
         self._runs.append(run)
-        watching = self._end_without_session(run, seconds + self.patience)
+        watching = self._end_without_session(run, seconds + timings.TIMINGS.rerun_begins)
         run.watcher = asyncio.create_task(watching, name="holdfast-rerun")
 
     async def _end_without_session(self, run: _StartedRun, seconds: float) -> None:

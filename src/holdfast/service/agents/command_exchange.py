@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,6 +23,7 @@ from holdfast.model.session_state import State
 from holdfast.recording import command_sender
 from holdfast.recording.content_files import ContentFiles
 from holdfast.recording.recording_state import RecordingState
+from holdfast.service.clock import read_clock
 from holdfast.wire.session_requests import AgentStateQuery
 
 if TYPE_CHECKING:
@@ -138,14 +138,14 @@ async def decide(
         data["action"] = action
     async with held.lock:
         ledger.get_open(hold_id)  # raises if another decision came first
-        began = time.monotonic()
+        began = read_clock()
         try:
             await send_command(session, kind, data, timeout)
         except errors.WrongState:
             await _wait_released(session, held, timeout)
             ledger.get_open(hold_id)  # raises with the name of who decided, if known
             raise
-        left = max(0.0, timeout - (time.monotonic() - began))
+        left = max(0.0, timeout - (read_clock() - began))
         if not await _wait_released(session, held, left):
             raise errors.AgentTimedOut(
                 f"the agent took the decision but did not go on within {timeout:g} s",

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.core import decision_check
 from holdfast.core.call_matcher import describe_point
 from holdfast.core.ledger import Ledger
@@ -31,8 +31,6 @@ from holdfast.wire.call_answers import CallEvaluation, CallInstruction, PollAnsw
 from holdfast.wire.call_requests import CheckAnswer, QuestionAnswer
 
 _MAX_REMEMBERED = 20_000
-_IMPLICIT_TIMEOUT_MS = 60_000
-_GRACE_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -61,7 +59,7 @@ class CallHolds:
         record, session, settings = running.record, running.session, self._settings()
         timeout_ms = settings.call_hold_timeout_ms
         if session.is_implicit:
-            timeout_ms = min(timeout_ms, _IMPLICIT_TIMEOUT_MS)
+            timeout_ms = min(timeout_ms, round(timings.TIMINGS.implicit_hold * 1000))
         held = HeldCall(new_id("hold"), running, when, point, timeout_ms)
         self._ledger.open(_build_hold(held, location))
         self._open[held.id] = held
@@ -70,7 +68,10 @@ class CallHolds:
             self._by_call.popitem(last=False)
         session.holds.add(held.id)
         held.timer = asyncio.get_running_loop().call_later(
-            timeout_ms / 1000 + _GRACE_SECONDS, self._withdraw, held, "nobody decided in time"
+            timeout_ms / 1000 + timings.TIMINGS.call_gives_up,
+            self._withdraw,
+            held,
+            "nobody decided in time",
         )
         session.event(
             "hold_opened",

@@ -31,11 +31,14 @@ class CallPruner:
     _settings: Callable[[], Settings]
     _task: asyncio.Task[None] | None = field(default=None, init=False)
     _wanted: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _is_closed: bool = field(default=False, init=False)
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._run())
 
     def close(self) -> None:
+        # Before 3.12 `wait_for` swallows a cancellation that comes together with what it waits for.
+        self._is_closed = True
         if self._task is not None:
             self._task.cancel()
 
@@ -43,7 +46,7 @@ class CallPruner:
         self._wanted.set()
 
     async def _run(self) -> None:
-        while True:
+        while not self._is_closed:
             with contextlib.suppress(errors.NotStored):  # the store reports a full disk itself
                 await self._prune_to(self._settings().calls_kept)
             self._wanted.clear()

@@ -7,21 +7,20 @@ call that changed (it ended, it was decided) arrives again.
 from __future__ import annotations
 
 import secrets
-import time
 from dataclasses import dataclass
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.model.call import CallRecord
 from holdfast.model.call_query import CallQuery
 from holdfast.service.calls.call_finder import (
     JUDGED_TOGETHER,
     MAX_LOOKED_AT,
-    MAX_SECONDS,
     Check,
     build_all_checks,
     fits_all,
 )
 from holdfast.service.calls.filter_check import FilterCheck
+from holdfast.service.clock import read_clock
 from holdfast.service.waitable import Waitable
 from holdfast.store import CALLS_TOPIC, Bell, CallLog
 
@@ -72,11 +71,11 @@ class CallTail(Waitable):
         self, cursor: str, query: CallQuery, check: FilterCheck | None, limit: int, seconds: float
     ) -> ArrivedCalls:
         reading, checks = self._begin(cursor), build_all_checks(query)
-        deadline = time.monotonic() + seconds
+        deadline = read_clock() + seconds
         while True:
             await self._read(reading, checks, check, limit)
             has_more = reading.place < self._call_log.arrivals
-            left = deadline - time.monotonic()
+            left = deadline - read_clock()
             is_news = reading.records or has_more or reading.missed
             if is_news or not await self._wait(reading.place, left):
                 cursor = self.format_cursor(reading.place)
@@ -101,9 +100,9 @@ class CallTail(Waitable):
         self, reading: _Reading, checks: list[Check], check: FilterCheck | None, limit: int
     ) -> None:
         """Look at arrivals until the page is full, or enough was looked at."""
-        deadline = time.monotonic() + MAX_SECONDS
+        deadline = read_clock() + timings.TIMINGS.call_search
         enough = reading.looked_at + MAX_LOOKED_AT
-        while reading.looked_at < enough and time.monotonic() < deadline:
+        while reading.looked_at < enough and read_clock() < deadline:
             left = limit - len(reading.records)
             numbers = self._call_log.arrived_after(reading.place, min(left, JUDGED_TOGETHER))
             if numbers is None:  # they were forgotten meanwhile

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.model.stop import Described
 from holdfast.wire.program_answers import DeadlockReport, ProgramStatus, WaitingThread
 from holdfast.wire.session_answers import Location
@@ -14,8 +14,6 @@ from holdfast.wire.session_answers import Location
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
 
-_SECONDS = 2.0
-"""How long a pause looks for what it waits for, once its own time is up."""
 _LATER = "The pause takes effect when that returns. GET /deadlocks says more."
 
 
@@ -40,7 +38,9 @@ async def add_to_pause(
     """Say in the answer to a pause what it waits for, and whether there is a deadlock."""
     # It may have ended, or run on, meanwhile; or nobody can tell.
     with contextlib.suppress(errors.HoldfastError, asyncio.TimeoutError):
-        report = await asyncio.wait_for(session.inspection.deadlocks(), _SECONDS)
+        report = await asyncio.wait_for(
+            session.inspection.deadlocks(), timings.TIMINGS.pause_reason
+        )
         if report.cycles:
             answer.deadlocks = [cycle["message"] for cycle in report.cycles]
         if is_pending:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from holdfast.core import lifecycle
+from holdfast.service.clock import read_clock
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
@@ -32,7 +32,7 @@ class IdleTimer:
         return release
 
     def restart(self) -> None:
-        self._active_at = time.monotonic()
+        self._active_at = read_clock()
 
     @property
     def minutes(self) -> float:
@@ -44,7 +44,7 @@ class IdleTimer:
     def seconds_left(self) -> float:
         if self._holders or lifecycle.is_busy(self._session.state):
             self.restart()
-        return self._active_at + self.minutes * 60 - time.monotonic()
+        return self._active_at + self.minutes * 60 - read_clock()
 
     @property
     def warning(self) -> str | None:

@@ -146,4 +146,5 @@ def _build_request(
         child_ticket=session.children.ticket,
         timeout=session.settings.launch_timeout,
         request_timeout=session.settings.request_timeout,
+        spawn=programs.spawn,
     )

@@ -37,7 +37,7 @@ from holdfast.targets.program import launcher
 from holdfast.targets.program.interpreter_pool import Pool
 from holdfast.targets.program.join_listener import Trusted
 from holdfast.targets.program.join_tickets import remove_left_tickets
-from holdfast.targets.program.process_spawner import Warden
+from holdfast.targets.program.process_spawner import Spawn, Warden, spawn
 from holdfast.targets.program.process_tags import Tags
 from holdfast.targets.program.python_processes import python_processes
 from holdfast.targets.program.target import Target
@@ -61,6 +61,7 @@ class Programs:
         tickets: Path,
         pool_size: int | None = None,
         signals: int | None = None,
+        spawn: Spawn = spawn,
     ) -> None:
         self.store = store
         self.ledger = ledger
@@ -73,7 +74,9 @@ class Programs:
         self.launches = LaunchHistory(store.directory, self._is_there)
         self.sources = SourceFiles()
         self.tags = Tags()
-        self.warden = Warden(self.tags.nonce, signals)
+        self.spawn = spawn
+        """How the processes of programs are started."""
+        self.warden = Warden(self.tags.nonce, signals, spawn)
         self.pool = Pool(self._start_warm_interpreter, self._unwatch, 0)
         self.fallback_reason: str | None = None
         """Why a program was last started through the stock adapter."""
@@ -121,7 +124,14 @@ class Programs:
 
     async def _start_warm_interpreter(self, python: str) -> Target:
         """Start an interpreter that waits for a program. It ends with the server, as targets do."""
-        target = await launcher.arm(python, cwd="/", env=dict(os.environ), tag=self.tags.new())
+        target = await launcher.arm(
+            python,
+            cwd="/",
+            env=dict(os.environ),
+            tag=self.tags.new(),
+            request_timeout=self.settings.request_timeout,
+            spawn=self.spawn,
+        )
         self.warden.watch(target.own_process().pid)
         try:
             await target.read_hello(self.settings.launch_timeout)

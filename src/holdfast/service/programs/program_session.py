@@ -528,8 +528,8 @@ class ProgramSession(StoredSession):
         target = self.live_target("pause")
         if options.thread_id is not None:
             await self.inspection.require_thread(options.thread_id)
+        self.event("pause_requested", thread_id=options.thread_id)  # the stop comes after it
         await target.pause(options.thread_id)
-        self.event("pause_requested", thread_id=options.thread_id)
         if seconds:
             await self.wait_until(lambda: self.state is State.PAUSED or self.over, seconds)
             self.stops.show_held()
@@ -550,8 +550,8 @@ class ProgramSession(StoredSession):
         include = parse_include(options)
         await self.inspection.require_running_thread(thread)
         target = self.current_target()
-        await target.operate("pause_thread", thread=thread)
         self.event("pause_requested", thread_id=thread)
+        await target.operate("pause_thread", thread=thread)
         if seconds:
             await self.stops.wait_for_thread(thread, seconds)
         answer = await status_builder.build_status(self, include)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import UNSET
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.model.location import Location
 from holdfast.model.session_state import State
 from holdfast.model.stop import Stop
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _CONTEXT_LINES = 3
 _MAX_FRAMES = 20
 _MAX_LOCALS = 200
-_END_SECONDS = 5.0
 # What clients are told of a stop's reason, where it differs from what debug adapters call it.
 _REASONS = {"function breakpoint": "breakpoint", "goto": "step"}
 _CHILD_HELD = (
@@ -161,7 +160,7 @@ async def build_status(session: ProgramSession, include: Included = NOTHING) -> 
         await _fill_watches(status, session)
     except errors.SessionCrashed:
         # The program ended during the inspection. Its end will be reported soon.
-        await session.wait_until(lambda: session.over, _END_SECONDS)
+        await session.wait_until(lambda: session.over, timings.TIMINGS.end_told)
     except (errors.WrongState, errors.NotFound):
         pass  # the program was continued meanwhile
     else:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.model.config import Watch
 from holdfast.model.hold import Hold
 from holdfast.model.session_state import State
@@ -14,9 +14,6 @@ from holdfast.wire import program_answers as answers
 
 if TYPE_CHECKING:
     from holdfast.service.programs.program_session import ProgramSession
-
-_MAX_SECONDS = 1.0
-"""How long all watches of a stop may take together."""
 
 
 class WatchList:
@@ -103,7 +100,7 @@ class WatchList:
             return [_build_watch(watch) for watch in watches]
         # Those that took too long last time come last.
         order = sorted(watches, key=lambda watch: watch.id in self._slow)
-        seconds = min(_MAX_SECONDS, session.evaluate_timeout)
+        seconds = min(timings.TIMINGS.watches, session.evaluate_timeout)
         try:
             values = await session.inspection.evaluate_watches(
                 [watch.expression for watch in order], seconds

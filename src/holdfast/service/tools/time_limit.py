@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from holdfast.service.clock import read_clock
 
 
 class TimeLimit:
@@ -10,12 +10,12 @@ class TimeLimit:
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self._end = time.monotonic() + seconds
+        self._end = read_clock() + seconds
 
     @property
     def left(self) -> float:
         """How many seconds are left, and 0 when time is up."""
-        return max(0.0, self._end - time.monotonic())
+        return max(0.0, self._end - read_clock())
 
     @property
     def is_over(self) -> bool:

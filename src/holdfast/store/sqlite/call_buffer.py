@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 
+from holdfast import timings
 from holdfast.model.call import CallRecord
 from holdfast.model.call_batch import CallBatch
 from holdfast.store.interface import Bell
@@ -38,7 +39,6 @@ from holdfast.store.store_warnings import StoreWarnings
 MAX_ROWS = 50_000
 MAX_BYTES = 64 * 1024 * 1024
 RETRY_SECONDS = 1.0
-ROOM_SECONDS = 10.0
 # Calls touch pages all over the indexes, so many are written together.
 GATHER_SECONDS = 0.25
 GATHER_ROWS = 15_000
@@ -228,7 +228,7 @@ class CallBuffer:
     def wait_for_room(self) -> None:
         """Raise StoreProblem when what came cannot be written."""
         with self._changed:
-            if not self._changed.wait_for(lambda: self.has_room, ROOM_SECONDS):
+            if not self._changed.wait_for(lambda: self.has_room, timings.TIMINGS.call_room):
                 raise StoreProblem(
                     f"Calls cannot be written as fast as they come: {self._trouble or 'too many'}."
                 )

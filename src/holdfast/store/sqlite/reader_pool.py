@@ -9,10 +9,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from holdfast import timings
 from holdfast.store.store_errors import StoreProblem
 
 MAX_IDLE = 8
-BUSY_SECONDS = 5.0
 
 Row = tuple[Any, ...]
 
@@ -21,7 +21,11 @@ def connect(path: Path) -> sqlite3.Connection:
     """Open an existing database; never create one."""
     uri = f"{path.absolute().as_uri()}?mode=rw"
     connection = sqlite3.connect(
-        uri, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        uri,
+        uri=True,
+        timeout=timings.TIMINGS.store_free,
+        isolation_level=None,
+        check_same_thread=False,
     )
     # Damaged text must come as a row that can be set aside, not as an error that hides all rows.
     connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")

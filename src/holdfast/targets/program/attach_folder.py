@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast import errors
-from holdfast.targets.program.launcher import DEBUGPY, PROBE
+from holdfast.targets.program.debugger_files import DEBUGPY, PROBE, name_copy
 from holdfast.targets.program.process_view import ProcessView
 from holdfast.targets.program.python_processes import find_version
 from holdfast.trust.private_files import is_private_directory
@@ -27,7 +27,7 @@ from holdfast.trust.private_files import is_private_directory
 _PLACES = ("tmp", "var/tmp", "dev/shm", "run")
 _LIBRARY_FOLDER = "debugpy/_vendored/pydevd/pydevd_attach_to_process"
 _UNUSED = {"winappdbg", "windows", "linux_and_mac"}
-_CACHES = Path("~/.cache/holdfast/pycache").expanduser()
+_CACHES = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "holdfast", "pycache").expanduser()
 
 
 class AttachFolder:
@@ -184,7 +184,7 @@ def _build_name(view: ProcessView) -> str:
     """The same for one process every time: it has kept modules that know where they came from."""
     with open(f"/proc/{view.pid}/stat") as file:
         began = file.read().rpartition(")")[2].split()[19]
-    return "holdfast-" + hashlib.sha256(f"{view.pid} {began}".encode()).hexdigest()[:16]
+    return name_copy(hashlib.sha256(f"{view.pid} {began}".encode()).hexdigest())
 
 
 def _open_below(root: str, place: str) -> int:

@@ -24,7 +24,7 @@ from typing import Any
 
 import psutil
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.model.launch import Attach
 from holdfast.targets.program import descriptors
 from holdfast.targets.program.attach_folder import AttachFolder
@@ -40,8 +40,6 @@ from holdfast.wire import dap
 
 log = logging.getLogger(__name__)
 
-_GREETING_SECONDS = 5.0
-_ARRIVAL_SECONDS = 2.0
 _MAX_LINE = 300
 _LISTEN_HINT = "Start the program with `python -m debugpy --listen HOST:PORT program.py`."
 
@@ -77,7 +75,7 @@ async def configure(
 
 async def _greet_adapter(target: Target) -> None:
     """Initialize what listens there, and find out whether it is a debugger at all."""
-    seconds = min(target.request_timeout, _GREETING_SECONDS)
+    seconds = min(target.request_timeout, timings.TIMINGS.greeting)
     try:
         await target.connection.request("initialize", INITIALIZE, timeout=seconds)
     except errors.TimedOut:
@@ -115,7 +113,7 @@ async def load_probe(target: Target, probe: ProbeSource, *, captures_output: boo
     arguments = {"expression": f"exec({code!r}, {{}})", "context": "repl"}
     try:
         await target.connection.request("evaluate", arguments, timeout=target.request_timeout)
-        await target.operate("hello")
+        await target.read_hello()
     except errors.SessionCrashed:
         raise
     except errors.HoldfastError as problem:
@@ -243,7 +241,7 @@ async def connect_to_process(
         if ended.done() and ended.result() == 0:
             # With gdb our code has run by now, so it has connected.
             is_later = hasattr(sys, "remote_exec") and folder is None
-            await asyncio.wait([arrived], timeout=timeout if is_later else _ARRIVAL_SECONDS)
+            await asyncio.wait([arrived], timeout=timeout if is_later else timings.TIMINGS.arrival)
             if join_listener.has_visitor:
                 await asyncio.wait([arrived], timeout=timeout)
         if not arrived.done():

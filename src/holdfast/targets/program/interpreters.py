@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from holdfast import timings
 from holdfast.errors import InterpreterMissing
 from holdfast.targets.program import descriptors
 
 OLDEST = (3, 9)
-PROBE_SECONDS = 10.0
 IN_ENVIRONMENT = ("bin/python", "bin/python3", "Scripts/python.exe", "python.exe")
 
 # Runs on any Python, even 2, so that we can say that it is too old. Imports only `sys`.
@@ -200,12 +200,13 @@ def _ask(path: str, cwd: str | None, asked: Asked) -> str:
                 raise
         message = f"{path} cannot be run: {error.strerror}"
         raise _refusal(message, "not_python", asked, path=path) from error
+    seconds = timings.TIMINGS.interpreter_answer
     with process:
         try:
-            out, err = process.communicate(timeout=PROBE_SECONDS)
+            out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            message = f"{path} did not answer within {PROBE_SECONDS:g} s"
+            message = f"{path} did not answer within {seconds:g} s"
             raise _refusal(message, "no_answer", asked, path=path) from None
     return (out if process.returncode == 0 else err or out).decode(errors="replace")
 

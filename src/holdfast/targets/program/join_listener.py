@@ -9,13 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.targets.program.attach_folder import AttachFolder
 from holdfast.targets.program.dap_connection import Connection
 from holdfast.targets.program.join_tickets import Handshake, JoinTicket
 from holdfast.targets.program.target import Target
-
-_HANDSHAKE_SECONDS = 5.0
 
 Trusted = Callable[[Any, Any], bool]
 """Whether the process at this peer address, of a connection to this local address, is ours."""
@@ -153,7 +151,7 @@ class DebuggerConnection(Connection):
             self.close()
             return
         loop = asyncio.get_running_loop()
-        self._deadline = loop.call_later(_HANDSHAKE_SECONDS, self.close)
+        self._deadline = loop.call_later(timings.TIMINGS.handshake, self.close)
 
     def data_received(self, data: bytes) -> None:
         if self._handshake is None:

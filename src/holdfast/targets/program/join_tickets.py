@@ -14,6 +14,7 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from holdfast import timings
 from holdfast.trust.private_files import make_private_directory, write_private_file
 
 NONCE_DIGITS, PROOF_DIGITS = 32, 64
@@ -45,7 +46,9 @@ class JoinTicket:
     def _create(cls, folder: Path, address: Address) -> JoinTicket:
         make_private_directory(folder)
         ticket = cls(folder / f"{secrets.token_hex(8)}.ticket", secrets.token_hex(32))
-        write_private_file(ticket.path, json.dumps({"address": address, "secret": ticket.secret}))
+        facts = {"address": address, "secret": ticket.secret}
+        text = json.dumps({**facts, "timings": timings.TIMINGS.probe.list()})
+        write_private_file(ticket.path, text)
         return ticket
 
     def remove(self) -> None:

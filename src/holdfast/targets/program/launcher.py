@@ -9,26 +9,22 @@ import socket
 import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypedDict
-
-import debugpy
 
 from holdfast import errors
 from holdfast.core import interpreter_flags
 from holdfast.model.breakpoint import Breakpoint, ExceptionFilters
 from holdfast.model.launch import Launch
-from holdfast.targets.program import descriptors, interpreters
+from holdfast.targets.program import debugger_files, descriptors, interpreters
 from holdfast.targets.program.dap_connection import ConnectionClosed, Reply, body_of
 from holdfast.targets.program.interpreter_pool import environment_changes
 from holdfast.targets.program.pipes import Pipes
-from holdfast.targets.program.process_spawner import Spawned, spawn
+from holdfast.targets.program.process_spawner import Spawn, Spawned, spawn
 from holdfast.targets.program.target import Target, TargetListener, kill_on_failure
 from holdfast.targets.program.terminal import DEFAULT_TERM, Terminal
 from holdfast.wire import dap
 
-PROBE = Path(__file__).parents[2] / "probe"
-DEBUGPY = str(Path(debugpy.__file__).parents[1])
+PROBE, DEBUGPY = debugger_files.PROBE, debugger_files.DEBUGPY
 LAUNCH_AGAIN = "It was ended. Launch again; PATCH /config with launch_timeout gives it more time."
 INITIALIZE = {
     "clientID": "holdfast",
@@ -98,13 +94,14 @@ class Request:
     listener: TargetListener
     adopt: Callable[[Spawned], None]
     """Called with each process as soon as it exists, so that somebody will end it."""
+    timeout: float
+    request_timeout: float
     late_setup: Callable[[list[str]], Setup] | None = None
     """Set when functions were not found yet. Called with the program's own import path."""
     tag: int | None = None
     child_ticket: str = ""
     """With which its children join; none: they are not followed."""
-    timeout: float = 30.0
-    request_timeout: float = 10.0
+    spawn: Spawn = spawn
 
 
 async def locate(launch: Launch, session_cwd: str | None) -> Place:
@@ -226,13 +223,15 @@ async def start(
             with_gevent=with_gevent,
             terminal_size=request.launch.terminal_size if request.launch.terminal else None,
             request_timeout=request.request_timeout,
+            spawn=request.spawn,
+            listener=request.listener,
         )
     else:
         target = warm
+        target.listener = request.listener
         spec = {**spec, "env": environment_changes(request.place.env)}
         warm.own_process().retag(request.tag)
     request.adopt(target.own_process())
-    target.listener = request.listener
     async with kill_on_failure(target):
         await _run_program(target, request, spec)
     return target
@@ -282,11 +281,16 @@ async def arm(
     child_ticket: str = "",
     with_gevent: bool = False,
     terminal_size: tuple[int, int] | None = None,
-    request_timeout: float = 10.0,
+    request_timeout: float,
+    spawn: Spawn = spawn,
+    listener: TargetListener | None = None,
 ) -> Target:
-    """Start an interpreter with the debugger in it, which then waits for its program."""
+    """Start an interpreter with the debugger in it, which then waits for its program.
+
+    `listener`: hears what the interpreter writes while it starts, which may be all that it does.
+    """
     descriptors.check_room()
-    target = Target(TargetListener(), route="direct", request_timeout=request_timeout)
+    target = Target(listener or TargetListener(), route="direct", request_timeout=request_timeout)
     with (
         descriptors.report_exhaustion(),
         contextlib.ExitStack() as on_failure,
@@ -325,7 +329,7 @@ async def arm(
     async with kill_on_failure(target):
         await asyncio.get_running_loop().create_connection(lambda: target.connection, sock=ours)
     target.connection.post("initialize", INITIALIZE)
-    target.hello = target.connection.post("holdfast", {"op": "hello"})
+    target.post_hello()
     return target
 
 

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-_SECONDS = 0.8
+from holdfast import timings
+from holdfast.targets.program.debugger_files import is_debugger_file
+
 _TRIES = 2  # a process that runs on may change under its hands
 _OUR_THREADS = ("pydevd.", "holdfast-")
-_OUR_FILES = ("/debugpy/_vendored/", "/debugpy/server/", "/holdfast/probe/")
 
 
 class UnreadableProcess(Exception):
@@ -97,7 +98,7 @@ def _run_py_spy(program: str, pid: int) -> list[dict[str, Any]]:
                 command,
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
-                timeout=_SECONDS / _TRIES,
+                timeout=timings.TIMINGS.outside_look / _TRIES,
                 env={"LC_ALL": "C"},
                 check=False,
             )
@@ -150,7 +151,7 @@ def _is_of_program(thread: Mapping[str, Any]) -> bool:
     return any(
         not frame["filename"].endswith("/threading.py") or _short_name(frame["name"]) == "run"
         for frame in thread["frames"]
-        if not _is_ours(frame["filename"])
+        if not is_debugger_file(frame["filename"])
     )
 
 
@@ -159,7 +160,7 @@ def _drop_debugger_frames(frames: Sequence[Mapping[str, Any]]) -> tuple[OutsideF
     own: list[OutsideFrame] = []
     for frame in frames:
         name = _short_name(frame["name"])
-        if not _is_ours(frame["filename"]):
+        if not is_debugger_file(frame["filename"]):
             own.append(OutsideFrame(name, frame["name"], frame["filename"], int(frame["line"])))
         elif name == "do_wait_suspend":
             own.clear()  # the debugger called these, to hold the thread
@@ -171,7 +172,3 @@ def _drop_debugger_frames(frames: Sequence[Mapping[str, Any]]) -> tuple[OutsideF
 def _short_name(name: str) -> str:
     """The function's name without its class, as older Pythons give it."""
     return name.rpartition(".")[2]
-
-
-def _is_ours(file: str) -> bool:
-    return any(part in file for part in _OUR_FILES)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import time
 from collections.abc import Callable, Iterable
 
 import psutil
 
+from holdfast import timings
 from holdfast.targets.program import warden
 from holdfast.targets.program.process_tags import find_tagged, untag
 
-ROUNDS = 50
-ROUND_SECONDS = 0.1
+_ROUNDS = 50
+_ROUND_SECONDS = 0.1
 
 
 async def kill_all(tag: int | None, pgid: int | None, grace: float | None = None) -> list[int]:
@@ -25,23 +25,25 @@ async def kill_all(tag: int | None, pgid: int | None, grace: float | None = None
     members = _Members(tag, pgid)
     if grace is not None:
         await _terminate(members, grace)
-    quiet = 0
-    for _ in range(ROUNDS):
+    loop, quiet = asyncio.get_running_loop(), 0
+    deadline = loop.time() + timings.TIMINGS.killed
+    while loop.time() < deadline:
         left = await asyncio.to_thread(members.signal, signal.SIGKILL)
         # Two empty sweeps in a row: one may miss a process that is just being forked.
         quiet = 0 if left else quiet + 1
         if quiet == 2:
             break
-        await _wait_until_ended(left, ROUND_SECONDS)
+        await _wait_until_ended(left, _ROUND_SECONDS)
     is_clean = quiet == 2 and not members.unreachable
     return [] if is_clean else await asyncio.to_thread(members.find)
 
 
 async def _terminate(members: _Members, grace: float) -> None:
-    deadline = time.monotonic() + grace
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + grace
     # A stopped process acts on SIGTERM only when it is continued.
     left = await asyncio.to_thread(members.signal, signal.SIGTERM, signal.SIGCONT)
-    while left and (seconds := deadline - time.monotonic()) > 0:
+    while left and (seconds := deadline - loop.time()) > 0:
         await _wait_until_ended(left, seconds)
         left = await asyncio.to_thread(members.find_reachable)
 
@@ -55,7 +57,7 @@ async def kill_family(pid: int, grace: float | None = None) -> None:
         await _wait_until_ended([pid], grace)
     for member in family:
         send_signal(member, signal.SIGKILL)
-    await _wait_until_ended(family, ROUND_SECONDS * ROUNDS)
+    await _wait_until_ended(family, timings.TIMINGS.killed)
 
 
 class _Members:
@@ -144,7 +146,7 @@ def release(tag: int | None, pid: int) -> None:
     """Remove the tag from a process and from everything that it started."""
     untag(pid, *(process.pid for process in _find_children(pid)))
     quiet = 0
-    for _ in range(ROUNDS):
+    for _ in range(_ROUNDS):
         pids = find_tagged(tag) if tag is not None else []
         untag(*pids)
         quiet = 0 if pids else quiet + 1

@@ -20,10 +20,11 @@ import weakref
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
-from typing import Any
+from typing import Any, Protocol
 
 import psutil
 
+from holdfast import timings
 from holdfast.targets.program import descriptors, warden
 from holdfast.targets.program.process_killer import kill_all, open_pidfd, release, send_signal
 from holdfast.targets.program.process_tags import set_tag, untag
@@ -107,6 +108,23 @@ class Spawned:
             self._loop.call_soon_threadsafe(self._reap)
 
 
+class Spawn(Protocol):
+    """Starts a process, as `spawn` does. Whoever owns the targets can be given another one."""
+
+    async def __call__(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: int | None = subprocess.DEVNULL,
+        stdout: int | None = subprocess.DEVNULL,
+        stderr: int | None = subprocess.DEVNULL,
+        pass_fds: Sequence[int] = (),
+        tag: int | None = None,
+    ) -> Spawned: ...
+
+
 async def spawn(
     argv: Sequence[str],
     *,
@@ -172,11 +190,9 @@ class Warden:
     process. It also kills the server if that leaves a signal unread in the pipe `signals`.
     """
 
-    patience = 5.0
-    """How many seconds a signal may be unread."""
-
-    def __init__(self, nonce: int, signals: int | None = None) -> None:
+    def __init__(self, nonce: int, signals: int | None = None, spawn: Spawn = spawn) -> None:
         self._nonce = nonce
+        self._spawn = spawn
         self._signals = signals
         self._groups: set[int] = set()
         self._process: Spawned | None = None
@@ -231,8 +247,8 @@ class Warden:
             argv = [sys.executable, "-I", "-S", SCRIPT, str(self._nonce)]
             signals = [] if self._signals is None else [self._signals]
             for descriptor in signals:
-                argv += [str(os.getpid()), str(descriptor), str(self.patience)]
-            process = await spawn(argv, cwd="/", stdin=its, pass_fds=signals)
+                argv += [str(os.getpid()), str(descriptor), str(timings.TIMINGS.signal_read)]
+            process = await self._spawn(argv, cwd="/", stdin=its, pass_fds=signals)
             on_failure.pop_all()
         os.set_blocking(ours, False)
         self.drop_pipe()

@@ -20,12 +20,12 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from holdfast import timings
 from holdfast.errors import InterpreterMissing
 from holdfast.targets.program import interpreters
 from holdfast.targets.program.interpreters import IN_ENVIRONMENT, Interpreter
 
 _NAMES = (".venv", "venv")
-_POETRY_SECONDS = 5.0
 _TOOL_ENVIRONMENTS = re.compile(r"/(pipx/venvs|uv/tools|uv/archive-v\d+|uv/environments-v\d+)/")
 _PROJECT_NAME = re.compile(
     r"^\[(?:tool\.poetry|project)\]\s*$(?:(?!^\[).)*?^name\s*=\s*[\"']([^\"']+)[\"']",
@@ -356,7 +356,7 @@ def _run_poetry(command: str, folder: str, environ: Mapping[str, str]) -> str | 
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=_POETRY_SECONDS,
+            timeout=timings.TIMINGS.poetry_answer,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeError):

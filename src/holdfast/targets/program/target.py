@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, cast
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.core import hit_conditions, logpoints
 from holdfast.core.function_finder import is_pattern
 from holdfast.core.path_map import PathMap
@@ -26,16 +26,7 @@ from holdfast.targets.program.process_spawner import Spawned
 from holdfast.wire import dap
 
 STEPS = {"continue": "continue", "step-over": "next", "step-into": "stepIn", "step-out": "stepOut"}
-_DRAIN_SECONDS = 0.5
-_INTERRUPT_SECONDS = 1.0
-# A process whose debugger has gone usually ends at once. After this time it counts as running on.
-_LOST_DEBUGGER_SECONDS = 2.0
-# SIGKILL can be late on a busy machine. A process that nothing can kill must not block us for ever.
-_KILL_SECONDS = 15.0
-_INPUT_TAKEN_SECONDS = 0.1
 _NOT_OURS_TO_RESTART = "Attach again if it still runs, or create a new session."
-# A debugger that has not answered after this time probably cannot.
-_ANSWER_SECONDS = 0.4
 
 
 class _Answered(Exception):
@@ -138,9 +129,7 @@ class Hello(TypedDict):
 class Target:
     """A program with a debugger inside, from its start to its end."""
 
-    def __init__(
-        self, listener: TargetListener, *, route: str, request_timeout: float = 10.0
-    ) -> None:
+    def __init__(self, listener: TargetListener, *, route: str, request_timeout: float) -> None:
         self.route = route
         self.pid: int | None = None
         self.outer_pid: int | None = None
@@ -275,7 +264,7 @@ class Target:
             return
         # The program has just taken what we wrote, and will say so. Or another reader took it.
         loop = asyncio.get_running_loop()
-        loop.call_later(_INPUT_TAKEN_SECONDS, self._check_input_request, request)
+        loop.call_later(timings.TIMINGS.input_taken, self._check_input_request, request)
 
     def _check_terminal_soon(self, stdin: Input) -> None:
         """What was typed may be on its way still. While a line is edited, we are told often."""
@@ -290,7 +279,7 @@ class Target:
                 if stdin.written == self._written_when_asked and not stdin.has_more:
                     self.listener.on_input_wanted()
 
-        asyncio.get_running_loop().call_later(_INPUT_TAKEN_SECONDS, check)
+        asyncio.get_running_loop().call_later(timings.TIMINGS.terminal_quiet, check)
 
     def _check_input_request(self, request: object) -> None:
         if self._input_request is request and not (self.input and self.input.has_more):
@@ -320,13 +309,13 @@ class Target:
             self._losing = asyncio.create_task(self._report_lost_debugger())
 
     async def _report_lost_debugger(self) -> None:
-        await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
+        await self.wait_until_ended(timings.TIMINGS.end_after_debugger)
         if not self.ended.is_set() and not self._detached:
             self.listener.on_debugger_lost(None)
 
     async def _build_crash(self, op: str) -> errors.SessionCrashed:
         """The error for an answer that will not come. The end of the process is reported first."""
-        await self.wait_until_ended(_LOST_DEBUGGER_SECONDS)
+        await self.wait_until_ended(timings.TIMINGS.end_after_debugger)
         if self.ended.is_set():
             hint = None if self.process is not None else _NOT_OURS_TO_RESTART
             return errors.SessionCrashed(f"the target ended during {op!r}", hint=hint, operation=op)
@@ -337,10 +326,14 @@ class Target:
             operation=op,
         )
 
+    def post_hello(self) -> None:
+        """Ask the probe about its process, before the answer is needed."""
+        self.hello = self.connection.post("holdfast", {"op": "hello", **_build_hello()})
+
     async def read_hello(self, timeout: float | None = None) -> Hello:
         """Ask the probe about its process, and note the answer."""
         if self.hello is None:
-            facts: Hello = await self.operate("hello", timeout)
+            facts: Hello = await self.operate("hello", timeout, **_build_hello())
         else:
             reply = await asyncio.wait_for(asyncio.shield(self.hello), timeout)
             facts = cast(Hello, body_of(reply, "hello"))
@@ -365,11 +358,12 @@ class Target:
         # Descendants may hold the pipes open for ever. So we read only what is there now.
         readers = [asyncio.create_task(output.closed.wait()) for output in self.outputs]
         if readers:
-            _done, late = await asyncio.wait(readers, timeout=_DRAIN_SECONDS)
+            _done, late = await asyncio.wait(readers, timeout=timings.TIMINGS.last_output)
             for task in late:
                 task.cancel()
+            self._drain_outputs()  # what the program itself wrote is there
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
+            await asyncio.wait_for(self._gone.wait(), timings.TIMINGS.last_messages)
         self.finish(code)
 
     def finish_soon(self) -> None:
@@ -379,7 +373,7 @@ class Target:
     async def _await_last_message(self) -> None:
         # A descendant may keep the connection open.
         with contextlib.suppress(asyncio.TimeoutError):
-            await asyncio.wait_for(self._gone.wait(), _DRAIN_SECONDS)
+            await asyncio.wait_for(self._gone.wait(), timings.TIMINGS.last_messages)
         self.finish(None)
 
     def finish(self, code: int | None) -> None:
@@ -420,9 +414,10 @@ class Target:
                 await asyncio.wait_for(reply, self.request_timeout)
             self.finish(None)
 
-    async def wait_until_ended(self, seconds: float = _KILL_SECONDS) -> None:
+    async def wait_until_ended(self, seconds: float | None = None) -> None:
         """Wait until the end has been reported, or until the time is up."""
         with contextlib.suppress(asyncio.TimeoutError):
+            seconds = timings.TIMINGS.killed if seconds is None else seconds
             await asyncio.wait_for(self.ended.wait(), seconds)
 
     async def drop(self) -> None:
@@ -469,7 +464,7 @@ class Target:
             reply, patience = unanswered, 0.0
         else:
             reply = self.connection.post("holdfast", {"op": op, **arguments})
-            patience = _ANSWER_SECONDS
+            patience = timings.TIMINGS.debugger_answer
         await asyncio.wait([reply], timeout=patience)
         problem = ""
         if not reply.done():
@@ -491,7 +486,7 @@ class Target:
             stacks = await read_stacks(self.pid, self._thread_ids)
         if stacks.gil_holder is None:
             # Nothing keeps it from answering. It may only be slow.
-            await asyncio.wait([reply], timeout=_ANSWER_SECONDS)
+            await asyncio.wait([reply], timeout=timings.TIMINGS.debugger_answer)
         if reply.done():
             raise _Answered
         if stacks.is_debugger_busy:
@@ -531,7 +526,7 @@ class Target:
     async def pause(self, thread: int | None = None) -> None:
         """Ask for a stop. A debugger that cannot answer now gets the request when it can."""
         reply = self.connection.post("pause", {"threadId": thread or "*"})
-        await asyncio.wait([reply], timeout=_ANSWER_SECONDS)
+        await asyncio.wait([reply], timeout=timings.TIMINGS.debugger_answer)
         if not reply.done():
             self._unanswered = reply
             return
@@ -600,8 +595,8 @@ class Target:
 
     async def _interrupt(self, reply: Reply, where: dap.Body) -> bool:
         try:
-            await self.operate("interrupt", _INTERRUPT_SECONDS, **where)
-            await asyncio.wait_for(asyncio.shield(reply), _INTERRUPT_SECONDS)
+            await self.operate("interrupt", timings.TIMINGS.interrupt, **where)
+            await asyncio.wait_for(asyncio.shield(reply), timings.TIMINGS.interrupt)
         except (errors.HoldfastError, asyncio.TimeoutError, ConnectionClosed):
             return False
         return True
@@ -686,6 +681,11 @@ async def kill_on_failure(target: Target) -> AsyncIterator[None]:
     except BaseException:  # cancellation included
         await target.kill()
         raise
+
+
+def _build_hello() -> dap.Body:
+    """What the probe needs to know of the server."""
+    return {"timings": timings.TIMINGS.probe.list()}
 
 
 def _build_rule(point: Breakpoint) -> dap.Body:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from holdfast.model.decision import Moment
 from holdfast.model.hold import Hold
 from holdfast.model.session_state import Kind
 from holdfast.service.agents.agent_session import AgentSession
+from holdfast.service.clock import read_clock
 from holdfast.service.run_options import RunOptions
 from holdfast.service.session import DecisionRequest
 from holdfast.service.tools.holds.decision_fields import build_fields
@@ -207,9 +207,9 @@ async def _watch_agent(
     def is_stopped() -> bool:
         return session.over or bool(session.held.keys() - before)
 
-    deadline = time.monotonic() + timeout
+    deadline = read_clock() + timeout
     while True:
-        is_last = is_stopped() or time.monotonic() >= deadline
+        is_last = is_stopped() or read_clock() >= deadline
         page = await session.read_events(since, _EVENTS, _END_TYPES)
         since = page.last_seq
         for event in page.events:
@@ -218,7 +218,7 @@ async def _watch_agent(
         if is_last:
             return
         if not page.has_more:
-            left = deadline - time.monotonic()
+            left = deadline - read_clock()
             await _wait_for_more(session, since, is_stopped, left)
 
 

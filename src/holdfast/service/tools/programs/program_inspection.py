@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.core import conditions
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.tools.programs import frame_view
@@ -34,7 +34,6 @@ from holdfast.wire.tool_requests import DebugEvaluate, DebugInspect
 if TYPE_CHECKING:
     from holdfast.service.debugger import Debugger
 
-_EXPRESSION_SECONDS = 5.0
 _BYTES_PER_LINE = 50
 _MAX_LOCALS = 200
 _RUNS = 'It runs; this is where its threads are now. debug_step(kind="pause") stops it.'
@@ -191,7 +190,9 @@ async def _evaluate_all(
     """The value of each, or what it raised. In the top frame one request asks for all of them."""
     if frame == 0:
         try:
-            values = await session.inspection.evaluate_watches(expressions, _EXPRESSION_SECONDS)
+            values = await session.inspection.evaluate_watches(
+                expressions, timings.TIMINGS.tool_expression
+            )
         except errors.TimedOut as problem:
             values = [{"error": problem.message} for _ in expressions]
         return {
@@ -203,7 +204,9 @@ async def _evaluate_all(
 
 async def _evaluate_one(session: ProgramSession, expression: str, frame: int) -> str:
     try:
-        value = await session.inspection.evaluate(expression, frame, "watch", _EXPRESSION_SECONDS)
+        value = await session.inspection.evaluate(
+            expression, frame, "watch", timings.TIMINGS.tool_expression
+        )
     except (errors.EvaluationFailed, errors.TimedOut) as problem:
         return _show_failure(problem.message)
     return show_typed(value)
@@ -211,7 +214,7 @@ async def _evaluate_one(session: ProgramSession, expression: str, frame: int) ->
 
 def _render_watch(value: Mapping[str, Any]) -> str:
     if value.get("timed_out"):
-        return _show_failure(f"no value after {_EXPRESSION_SECONDS:g} s")
+        return _show_failure(f"no value after {timings.TIMINGS.tool_expression:g} s")
     if value.get("skipped"):
         return _show_failure("not evaluated: the one before took too long")
     error = value.get("error")
@@ -260,7 +263,7 @@ async def evaluate(debugger: Debugger, client: ToolClient, request: DebugEvaluat
 async def _report_end(
     session: ProgramSession, client: ToolClient, request: DebugEvaluate
 ) -> Report:
-    await session.wait_until(lambda: session.over, _EXPRESSION_SECONDS)
+    await session.wait_until(lambda: session.over, timings.TIMINGS.end_told)
     report = await build_report(session, client, show_secrets=request.show_secrets)
     report.error = _ENDED_MEANWHILE
     return report

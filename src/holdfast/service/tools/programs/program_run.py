@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from holdfast.core import conditions
 from holdfast.core.breakpoint_places import is_line, parse_place
 from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Experiment, Preparation
+from holdfast.service.clock import read_clock
 from holdfast.service.programs import program_input
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.tools.programs.breakpoint_resolver import resolve_breakpoint, resolve_file
@@ -40,7 +40,7 @@ _FILTERS = {"uncaught": ["uncaught"], "raised": ["raised", "uncaught"], "none": 
 
 async def run(debugger: Debugger, client: ToolClient, request: DebugRun) -> Report:
     """Start the program, wait for what comes of it, and report that."""
-    deadline = time.monotonic() + request.timeout
+    deadline = read_clock() + request.timeout
     plan = await plan_run(client, request)
     watch = await _plan_watch(debugger, request, plan)
     preparation = _prepare(debugger, client, request, plan, watch)
@@ -95,7 +95,7 @@ def _list_shortfalls(
 
 
 def _seconds_left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())
+    return max(0.0, deadline - read_clock())
 
 
 # -- the start -------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.core import assigned_names
 from holdfast.model.stop import Stop
 from holdfast.service.programs.program_session import NATIVE, ProgramSession
@@ -22,8 +22,6 @@ _IN_LIBRARY = (
     'A library has called your code, and goes on now. debug_continue(until="file:line") runs to '
     "your code again."
 )
-_MAX_SECONDS = 2.0
-"""How long the expression of `until` may take after one step."""
 
 
 class StepRun:
@@ -158,7 +156,7 @@ class StepRun:
         until = self._request.until
         if until is None:
             return False
-        seconds = min(_MAX_SECONDS, max(self._limit.left, 0.1))
+        seconds = min(timings.TIMINGS.until, max(self._limit.left, 0.1))
         try:
             (value,) = await self._session.inspection.evaluate_watches([f"bool({until})"], seconds)
         except errors.HoldfastError as problem:

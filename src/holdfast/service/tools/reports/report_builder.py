@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec import UNSET
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.model.session_state import State
 from holdfast.service.programs import status_builder
 from holdfast.service.programs.program_session import ProgramSession
@@ -29,7 +29,6 @@ from holdfast.wire.program_answers import ProgramStatus
 from holdfast.wire.report_answers import Report
 from holdfast.wire.tool_requests import DEFAULT_BUDGET
 
-_END_SECONDS = 5.0
 _MAX_THREADS = 5
 
 _NEXT_AT_STOP = "debug_step, debug_continue, debug_evaluate"
@@ -58,7 +57,7 @@ async def build_report(
         report = await _build(context)
     except errors.SessionCrashed:
         # The program ended while it was asked. Its end will be reported soon.
-        await session.wait_until(lambda: session.over, _END_SECONDS)
+        await session.wait_until(lambda: session.over, timings.TIMINGS.end_told)
         report = await _build(context)
     is_sent = not client_disconnected()
     add_collected(report, session, client, is_full=is_full, counts=is_sent)

@@ -11,9 +11,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from holdfast import errors
+from holdfast import errors, timings
 
-_SECONDS = 60.0
 _HINT = "`against` takes a commit of the git repository that the program is in, such as HEAD~1."
 
 
@@ -77,7 +76,7 @@ async def _git(folder: str, *words: str) -> str:
     except OSError as problem:
         raise errors.InvalidInput(f"git cannot be run: {problem}", field="against") from None
     try:
-        out, said = await asyncio.wait_for(process.communicate(), _SECONDS)
+        out, said = await asyncio.wait_for(process.communicate(), timings.TIMINGS.git_answer)
     except asyncio.TimeoutError:
         process.kill()
         await process.wait()

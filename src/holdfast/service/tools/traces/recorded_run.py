@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from holdfast import errors
+from holdfast import errors, timings
 from holdfast.core import lifecycle
 from holdfast.model.config import SessionConfig
 from holdfast.model.launch import Preparation, TraceOrder
 from holdfast.recording.trace_files import RecordedRun
+from holdfast.service.clock import read_clock
 from holdfast.service.programs import program_input
 from holdfast.service.programs.program_session import ProgramSession
 from holdfast.service.tools.programs.own_files import OwnFiles, find_own_files
@@ -28,8 +28,6 @@ from holdfast.wire.tool_requests import DebugRun, DebugTrace, DebugWhy, ToolRequ
 if TYPE_CHECKING:
     from holdfast.service.debugger import Debugger
 
-AFTER_TRACE_SECONDS = 1.0
-"""How long a program may go on after the call that was asked for, before that is shown."""
 _NO_ORDER = TraceOrder(path="", kind="frame", roots=())
 
 
@@ -78,7 +76,7 @@ async def record_run(
     plan: RunPlan | None = None,
 ) -> TracedRun:
     """Run it to its end, to the end of the call that is asked for, or until the time is over."""
-    deadline = time.monotonic() + run.timeout
+    deadline = read_clock() + run.timeout
     plan = plan or await plan_run(client, run)
     own = find_own_files(plan)
     trace_id, path = await debugger.traces.create()
@@ -144,9 +142,9 @@ async def _wait(session: ProgramSession, deadline: float) -> None:
         _seconds_left(deadline),
     )
     if session.is_traced and not session.over:
-        seconds = min(AFTER_TRACE_SECONDS, _seconds_left(deadline))
+        seconds = min(timings.TIMINGS.end_after_trace, _seconds_left(deadline))
         await session.wait_until(lambda: session.over, seconds)
 
 
 def _seconds_left(deadline: float) -> float:
-    return max(0.0, deadline - time.monotonic())
+    return max(0.0, deadline - read_clock())

@@ -1,0 +1,40 @@
+"""The time limits of the product while it is tested.
+
+On a busy machine anything can be late, and no answer may change because of that. So every process
+that a test starts gets limits that no machine is too slow for. A test of one limit sets that one
+small, against something that never happens: `Server(..., env=set_timings(debugger_answer=0.05))`.
+
+A limit that is waited for in full where nothing is wrong keeps its default.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from holdfast import timings
+from holdfast.probe.timings import ProbeTimings
+from holdfast.timings import Timings
+
+_WAITED_FOR = (
+    *("terminal_quiet", "last_output", "last_answers", "first_client", "last_requests"),
+    *("session_free", "goodbye", "server_proof", "agent_answer", "editors_leave"),
+    *("evaluate_timeout", "step_wait", "terminate_grace"),
+)
+_DEFAULTS = {**vars(Timings()), **ProbeTimings().list()}
+_GENEROUS = {
+    name: max(seconds, 60)
+    for name, seconds in _DEFAULTS.items()
+    if name not in (*_WAITED_FOR, "probe")
+}
+
+
+def set_timings(**own: float) -> dict[str, str]:
+    """The variable that gives a process generous limits, but for a test's own."""
+    return {timings.VARIABLE: json.dumps({**_GENEROUS, **own})}
+
+
+def use_generous_timings() -> None:
+    """In this process, and in all that it starts."""
+    os.environ.update(set_timings())
+    timings.use(timings.read_environment())
