@@ -6,6 +6,7 @@ import json
 import os
 import pty
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -370,17 +371,17 @@ def test_a_person_edits_a_fork_in_an_editor(
     try:
         fork = subprocess.Popen(
             [sys.executable, "-m", "holdfast", "agent", "fork", shopping.id, "--at", "2", "--edit"],
-            env={**workspace.environment, "VISUAL": f"{sys.executable} {editor}"},
+            env={**workspace.environment, "VISUAL": shlex.join([sys.executable, str(editor)])},
             cwd=workspace.directory,
             stdin=its,
             stdout=its,
             stderr=subprocess.PIPE,
         )
-        try:
-            _, complaint = fork.communicate(timeout=60)
-        finally:
-            fork.kill()
-            fork.wait()
+        with fork:
+            try:
+                _, complaint = fork.communicate(timeout=60)
+            finally:
+                fork.kill()
     finally:
         os.close(its)
         os.close(mine)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -382,7 +383,8 @@ def may_unshare() -> bool:
 @pytest.mark.skipif(not may_unshare(), reason="this user may not make namespaces")
 def test_a_process_in_other_namespaces_is_attached_to(session: Session, running: Started) -> None:
     """It has its own processes, network and mounts, and sees neither our probe nor our debugpy."""
-    hide = f"mount -t tmpfs none {PROBE} && mount -t tmpfs none {DEBUGPY}/debugpy"
+    hidden = [shlex.quote(str(folder)) for folder in (PROBE, Path(DEBUGPY, "debugpy"))]
+    hide = " && ".join(f"mount -t tmpfs none {folder}" for folder in hidden)
     script = f'{hide} && exec "$0" "$@"'
     outer = running(*UNSHARE, "sh", "-c", script, sys.executable, ATTACH_TARGET.path).ready()
     [inner] = psutil.Process(outer.pid).children()

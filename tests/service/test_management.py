@@ -24,6 +24,14 @@ def test_it_says_that_it_is_well_and_how_much_it_does(server: Server) -> None:
     assert now["uptime_seconds"] >= before["uptime_seconds"]
 
 
+def test_it_is_well_while_a_session_is_being_deleted(local_server: LocalServer) -> None:
+    with local_server.session() as session:
+        deletion = local_server.send("DELETE", session.path(""))
+        health = local_server.send("GET", "/health")
+        assert health.read()["status"] == "ok"
+        deletion.read()
+
+
 # -- settings ------------------------------------------------------------------------------------
 
 

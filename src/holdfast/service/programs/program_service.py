@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import dataclasses
 import logging
 import os
@@ -216,9 +215,11 @@ class Programs:
 
     async def _erase(self, session_id: str) -> None:
         """Delete a session from the store, now or later: it must not come back."""
-        self._undeleted.add(session_id)
-        with contextlib.suppress(errors.NotStored):
+        try:
             await self.store.directory.delete_session(session_id)
+        except errors.NotStored:
+            self._undeleted.add(session_id)
+        else:
             self._undeleted.discard(session_id)
 
     def _drop_oldest_expired(self) -> None:
