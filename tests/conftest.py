@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import shlex
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 from own_environment import enter_own_environment, remove_own_environment
 
@@ -39,10 +40,8 @@ def pytest_configure(config: pytest.Config) -> None:
     What a shell ignores for jobs in the background, the servers we start would ignore, too.
     """
     use_generous_timings()
-    # The same examples in every run. `make soak` looks for new ones.
-    hypothesis.settings.register_profile("the same", derandomize=True)
     if "HOLDFAST_EVERY_PYTHON" not in os.environ:
-        hypothesis.settings.load_profile("the same")
+        _generate_the_same_examples()
     for number, handler in (
         (signal.SIGINT, signal.default_int_handler),
         (signal.SIGHUP, signal.SIG_DFL),
@@ -54,6 +53,14 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["PYTEST_ADDOPTS"] = "-p no:langsmith_plugin -p no:hypothesispytest"
 
 
+def _generate_the_same_examples() -> None:
+    """In every run, whichever tests a worker has run before. `make soak` looks for new ones."""
+    hypothesis.settings.register_profile("the same", derandomize=True)
+    hypothesis.settings.load_profile("the same")
+    # It would take constants out of all modules loaded so far, in seconds and 200 megabytes.
+    providers._get_local_constants = lambda: providers._local_constants
+
+
 def pytest_unconfigure() -> None:
     remove_own_environment()
 
@@ -61,6 +68,10 @@ def pytest_unconfigure() -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     if hasattr(session.config, "workerinput"):
         start_fork_server()  # one for the worker and its `separate_modules`
+    elif session.config.getoption("numprocesses", None):
+        # Hypothesis takes 200 megabytes to make its tables, once. No worker is to have them.
+        script = "from hypothesis import strategies; strategies.text().validate()"
+        subprocess.run([sys.executable, "-c", script], cwd=session.config.rootpath, check=True)
 
 
 @pytest.fixture(scope="session")
@@ -146,12 +157,6 @@ def server_with(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Quick ones first."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
-
-
-def pytest_collection_finish() -> None:
-    """What was collected stays until the end: no garbage collection looks through it again."""
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
