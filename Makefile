@@ -92,8 +92,8 @@ soak: .venv/.dev
 	  tests/probe/test_traced_library.py tests/probe/test_run_unchanged.py tests/probe/test_code_rewriter.py \
 	  tests/probe/test_frame_traces.py tests/probe/test_run_recorder.py tests/core/test_run_diff.py
 	@HOLDFAST_EVERYWHERE=1 $(BIN)/pytest -q tests/test_anywhere.py
-	@HOLDFAST_RUNS=$(RUNS) HOLDFAST_KILLS=$(KILLS) HOLDFAST_SESSIONS=$(SESSIONS) $(BIN)/pytest -q -s -m slow \
-	  tests/server/test_interleavings.py tests/server/test_killed_server.py tests/server/test_bounds.py
+	@HOLDFAST_EVERY_PYTHON=1 HOLDFAST_RUNS=$(RUNS) HOLDFAST_KILLS=$(KILLS) HOLDFAST_SESSIONS=$(SESSIONS) \
+	  $(BIN)/pytest -q -s -m slow $(addprefix tests/server/test_,bounds.py floods.py interleavings.py killed_server.py openapi.py)
 
 clean:
 	@rm -rf .venv web/node_modules src/holdfast/server/page/built .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

@@ -15,7 +15,7 @@ import hypothesis
 import pytest
 from hypothesis.internal.conjecture import providers
 
-from own_environment import enter_own_environment, remove_own_environment
+from own_environment import IS_SOAK, enter_own_environment, remove_own_environment
 
 enter_own_environment()  # before anything of ours is imported, which may look around
 
@@ -40,7 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     What a shell ignores for jobs in the background, the servers we start would ignore, too.
     """
     use_generous_timings()
-    if "HOLDFAST_EVERY_PYTHON" not in os.environ:
+    if not IS_SOAK:
         _generate_the_same_examples()
     for number, handler in (
         (signal.SIGINT, signal.default_int_handler),
@@ -155,8 +155,16 @@ def server_with(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Quick ones first."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+    """Quick ones first, then the longest: those of the whole house, right in `tests`.
+
+    No worker ends long before the other.
+    """
+    items.sort(
+        key=lambda item: (
+            item.get_closest_marker("slow") is not None,
+            item.path.parent != Path(__file__).parent,
+        )
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from own_environment import callers_home
+from own_environment import IS_SOAK, callers_home
 
 OLDEST, NEWEST = (3, 9), (3, 14)
 MONITORING = (3, 12)
@@ -47,7 +47,7 @@ def find_interpreters() -> list[Interpreter]:
 def choose_interpreters(before: tuple[int, int] | None = None) -> list[Interpreter]:
     """The oldest and the newest, or all. If a version is given, only of those before it."""
     found = [each for each in find_interpreters() if before is None or each.version < before]
-    if os.environ.get("HOLDFAST_EVERY_PYTHON"):
+    if IS_SOAK:
         return found
     return list(dict.fromkeys([*found[:1], *found[-1:]]))
 

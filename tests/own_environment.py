@@ -13,6 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+IS_SOAK = "HOLDFAST_EVERY_PYTHON" in os.environ
+"""Whether this is `make soak`, which does at length what `make test` does briefly."""
 _CALLERS_HOME = "TESTS_CALLERS_HOME"
 """The name of the variable that says where the caller's home is."""
 _OF_THE_SUITE = {

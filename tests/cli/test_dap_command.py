@@ -16,6 +16,7 @@ import pytest
 
 from editor import Editor, connect, converse
 from harness import Program, Server
+from own_environment import IS_SOAK
 from polling import wait_until
 
 LOOP = Program("loop.py")
@@ -98,7 +99,10 @@ def test_it_uses_the_server_that_runs(start: Start, server: Server) -> None:
 
 @pytest.mark.parametrize(
     ("has_server", "number"),
-    [(True, signal.SIGTERM), (True, signal.SIGINT), (False, signal.SIGINT)],
+    [
+        *((True, signal.SIGTERM), (True, signal.SIGINT), (False, signal.SIGINT)),
+        *([(False, signal.SIGTERM)] if IS_SOAK else []),
+    ],
 )
 def test_it_ends_cleanly_when_it_is_told_to(
     start: Start, server: Server, tmp_path: Path, number: int, has_server: bool

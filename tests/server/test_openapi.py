@@ -17,6 +17,7 @@ from agent_process import agent_view
 from harness import Server, Session
 from holdfast.server.app import build_table
 from http_application import HttpApplication, compute_cid, decide
+from own_environment import IS_SOAK
 from schemas import mistakes
 from session_states import LOOP, bring_to
 
@@ -273,16 +274,16 @@ def test_nothing_that_is_sent_makes_the_server_fail(own_server: Server, document
 def _send_examples(
     server: Server, session: Session, method: str, path: str, bodies: st.SearchStrategy[Any]
 ) -> None:
-    """To both prefixes in turn: the same route is behind them."""
+    """To both prefixes in turn: the same route is behind them. In the soak, many more."""
     plain = path.replace("{session_id}", session.id).replace("{hold_id}", "hold_0")
     plain = re.sub(r"\{\w+\}", "1", plain)
     addresses = itertools.cycle([plain, "/api/v1" + plain.removeprefix("/api")])
 
     @settings(
-        max_examples=12,
+        max_examples=200 if IS_SOAK else 12,
         deadline=None,
         database=None,
-        derandomize=True,
+        derandomize=not IS_SOAK,
         suppress_health_check=list(HealthCheck),
     )
     @given(body=bodies)
