@@ -163,7 +163,7 @@ class Timings:
     # -- the command line: `cli` ----------------------------------------------------------------
 
     agent_answer: float = 10.0
-    """How long an agent may take to answer a command of a screen."""
+    """How long an agent may take to answer a command, unless the command line says otherwise."""
     side_request: float = 5.0
     """How long a request may take that only tells how another goes on."""
     completion: float = 1.0

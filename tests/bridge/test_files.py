@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -152,7 +153,10 @@ def test_a_session_that_is_reopened_goes_on_where_it_was(tmp_path: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_session_whose_agent_runs_cannot_be_taken_over(tmp_path: Path) -> None:
+def test_a_session_whose_agent_runs_cannot_be_taken_over(
+    tmp_path: Path, limits: Callable[..., None]
+) -> None:
+    limits(session_free=0.1)
     with (
         AgentLoopProcess(tmp_path, "1", WAIT="1") as agent,
         pytest.raises(ValueError, match="still runs"),

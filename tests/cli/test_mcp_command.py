@@ -172,7 +172,10 @@ def test_requests_that_are_piped_in_are_answered_before_it_ends(
     assert agent.wait() == 0
 
 
-def test_a_call_that_waits_does_not_delay_the_end(start: Start, server: Server) -> None:
+def test_a_call_that_waits_does_not_delay_the_end_for_long(
+    start: Start, server_with: Callable[..., Server]
+) -> None:
+    server = server_with(last_answers=0.1)
     agent = start(home=server.data_dir)
     agent.initialize()
     before = server.list_ids()

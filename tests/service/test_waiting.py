@@ -85,12 +85,13 @@ def test_a_step_waits_by_itself_and_a_long_one_is_asked_after(
     server: LocalServer, session: Session
 ) -> None:
     session.post("/launch", {"code": SLEEPS, "stop_on_entry": True, "wait": 20})
-    assert session.post("/step-over")["location"]["line"] == 2
-    late = server.begin("POST", session.path("/step-over"))
-    server.turn(4.9)
-    assert not late.is_there
-    server.turn(0.1)
-    assert late.read()["status"] == "running"
+    with server.settings(step_wait=5):
+        assert session.post("/step-over")["location"]["line"] == 2
+        late = server.begin("POST", session.path("/step-over"))
+        server.turn(4.9)
+        assert not late.is_there
+        server.turn(0.1)
+        assert late.read()["status"] == "running"
     asked = server.begin("GET", session.path("/status?wait=20&include=stack"))
     server.turn(4.9)
     assert not asked.is_there

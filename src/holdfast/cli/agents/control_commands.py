@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
+from holdfast import timings
 from holdfast.cli.agents.event_lines import format_cost, shorten
 from holdfast.cli.agents.fork_editor import read_messages
 from holdfast.cli.agents.session_selection import LaneOption, SessionOption, select_running
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 TimeoutOption = Annotated[
     float, typer.Option("--timeout", min=0.1, help="Seconds to wait for the agent's answer.")
 ]
-DEFAULT_TIMEOUT = 10.0
+DEFAULT_TIMEOUT = timings.TIMINGS.agent_answer
 _BY = "cli"
 
 
