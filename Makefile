@@ -23,7 +23,7 @@ help:
 	@echo "make demo    find one bug in nine requests and with one call, another with run, trace and why"
 	@echo "make test    check and test everything (what CI runs)"
 	@echo "make quick   test only the rules, the formats, and what runs in the user's process"
-	@echo "make flakes  run tests a hundred times beside busy processes (TESTS=tests/core TIMES=100 BUSY=8)"
+	@echo "make flakes  run tests a hundred times beside busy processes (for instance TESTS=tests/server/test_input.py)"
 	@echo "make serve   run the server in the foreground, with its page"
 	@echo "make web     build the page again if something under web/ has changed"
 	@echo "make bench   measure how fast it is"
@@ -93,7 +93,7 @@ soak: .venv/.dev
 	  tests/probe/test_frame_traces.py tests/probe/test_run_recorder.py tests/core/test_run_diff.py
 	@HOLDFAST_EVERYWHERE=1 $(BIN)/pytest -q tests/test_anywhere.py
 	@HOLDFAST_EVERY_PYTHON=1 HOLDFAST_RUNS=$(RUNS) HOLDFAST_KILLS=$(KILLS) HOLDFAST_SESSIONS=$(SESSIONS) \
-	  $(BIN)/pytest -q -s -m slow $(addprefix tests/server/test_,bounds.py floods.py interleavings.py killed_server.py openapi.py)
+	  $(BIN)/pytest -q -s -m slow $(patsubst %,tests/server/test_%.py,bounds floods interleavings killed_server openapi)
 
 clean:
 	@rm -rf .venv web/node_modules src/holdfast/server/page/built .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

@@ -21,7 +21,7 @@ from holdfast.recording.tail import Tail
 from holdfast.wire import agent_lines
 from polling import wait_until
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 PROGRAM = Path(__file__).parent / "programs" / "agent_loop.py"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from harness import Program, Session
 
-PATIENCE = 40.0
+PATIENCE = 60.0
 CHILD_STARTER = Program("child_starter.py")
 WAYS = [
     *("popen", "run", "module", "shell", "posix_spawn", "spawnv"),

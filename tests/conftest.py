@@ -100,11 +100,9 @@ def local_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalServ
 
 
 @pytest.fixture(scope="module")
-def server(request: pytest.FixtureRequest) -> Server:
-    """The server that a test asks: the tests of rules have a local one."""
-    is_about_rules = request.path.parent.name == "service"
-    chosen: Server = request.getfixturevalue("local_server" if is_about_rules else "real_server")
-    return chosen
+def server(real_server: Server) -> Server:
+    """The server that a test asks. Those of rules ask a local one: `tests/service/conftest.py`."""
+    return real_server
 
 
 @pytest.fixture(autouse=True)
@@ -155,9 +153,9 @@ def server_with(tmp_path: Path) -> Iterator[Callable[..., Server]]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Quick ones first, then the longest: those of the whole house, right in `tests`.
+    """Quick ones first, and of the others first those right in `tests`, which take longest.
 
-    No worker ends long before the other.
+    So no worker ends long before the other.
     """
     items.sort(
         key=lambda item: (

@@ -1,8 +1,11 @@
 """Runs tests many times beside busy processes, to find those that fail once in a while.
 
-    make flakes                               every test that waits or once failed: hours
+    make flakes                               every test that may depend on the clock: many hours
     make flakes TESTS=tests/core TIMES=20     those of them that are in a directory or file
     make flakes TESTS=tests/x.py::test_y      one test, whatever it does
+
+Those are the tests with processes, browsers or threads, the tests whose code or name speaks of
+waiting or of what does not happen, and those that once failed in a whole run.
 
 The other variables: TIMES is how often each test runs, BUSY how many processes compute meanwhile.
 """
@@ -11,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -30,6 +34,7 @@ while os.getppid() == parent:
 
 # Tests and files of tests that have failed in a whole run, for whatever reason.
 ONCE_FAILED = frozenset((_ROOT / "tests/once_failed.txt").read_text().split())
+_WITH_PROCESSES = {"bridge", "cli", "client", "embed", "page", "server", "targets"}
 _WAITS = re.compile(r"wait|timeout|seconds|sleep")
 _ABSENCE = re.compile(r"_(never|no|not|nothing|nobody|without|only|once|still|stays?)_")
 
@@ -42,18 +47,23 @@ def waits(item: pytest.Function) -> bool:
 
 
 def _is_chosen(item: pytest.Item) -> bool:
+    from separate_modules import SeparateItem  # which pytest loads later than this
+
     name = item.nodeid.partition("[")[0]
     if name in ONCE_FAILED or name.partition("::")[0] in ONCE_FAILED:
         return True
-    return isinstance(item, pytest.Function) and waits(item)
+    if item.path.relative_to(_ROOT / "tests").parts[0] in _WITH_PROCESSES:
+        return True
+    # The child that runs a separate module chooses among its tests in the same way.
+    return isinstance(item, SeparateItem) or (isinstance(item, pytest.Function) and waits(item))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the chosen tests, unless tests are named one by one."""
     if not any("::" in each for each in config.args):
-        kept = [item for item in items if _is_chosen(item)]
-        config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
-        items[:] = kept
+        left_out = [item for item in items if not _is_chosen(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if _is_chosen(item)]
 
 
 @contextmanager
@@ -72,21 +82,12 @@ def main() -> int:
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--busy", type=int, default=8)
     asked = parser.parse_args()
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-n",
-        "2",
-        "--dist",
-        "load",
-        "-p",
-        "tests.flakes",
-    ]
-    command += ["--count", str(asked.times), "--durations", "0", "--durations-min", "60"]
+    command = f"-m pytest -q -n 2 --dist load -p flakes --count {asked.times}"
+    command += " --durations 0 --durations-min 60"
+    argv = [sys.executable, *command.split(), *asked.tests]
     with _busy_processes(asked.busy):
-        return subprocess.run([*command, *asked.tests], cwd=_ROOT).returncode
+        environment = {**os.environ, "PYTHONPATH": str(_ROOT / "tests")}
+        return subprocess.run(argv, cwd=_ROOT, env=environment).returncode
 
 
 if __name__ == "__main__":

@@ -23,7 +23,15 @@ from polling import wait_until
 
 PROGRAMS = Path(__file__).parent / "programs"
 OUR_PACKAGE = Path(holdfast.__file__).parent
+_OUR_FILES = re.compile(
+    rf"{re.escape(str(OUR_PACKAGE))}|<holdfast>|\b_holdfast|/holdfast-[0-9a-f]{{16}}/"
+)
 _MARKER = re.compile(r"#\s*@(\w+)\s*$")
+
+
+def names_our_files(text: str) -> bool:
+    """Whether there is a file of ours in a traceback: of the package, or of a copy in a process."""
+    return _OUR_FILES.search(text) is not None
 
 
 class Program:

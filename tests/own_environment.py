@@ -22,7 +22,9 @@ _OF_THE_SUITE = {
     *("HOLDFAST_RUNS", "HOLDFAST_KILLS", "HOLDFAST_SESSIONS", "HOLDFAST_PAGE_DIR"),
 }
 _LEFT_OUT = re.compile(
-    "HOLDFAST_.*|PYTHON.*|XDG_.*|GIT_.*|OTEL_.*|POETRY_.*|PIPENV_.*|WORKON_HOME"
+    "HOLDFAST_.*|CIDELDILL_.*|PYTHON.*|PYTEST_.*|XDG_.*|GIT_.*|POETRY_.*|PIPENV_.*|WORKON_HOME"
+    "|OTEL_.*|LANGSMITH_.*|LANGCHAIN_.*|OPENAI_.*|ANTHROPIC_.*|CLAUDE_.*"
+    "|NO_COLOR|FORCE_COLOR|CLICOLOR.*|TTY_.*|COLUMNS|LINES"
     "|MAKE.*|MFLAGS|VIRTUAL_ENV|CONDA_PREFIX|UV_PROJECT_ENVIRONMENT|GEVENT_SUPPORT|EDITOR|VISUAL"
 )
 _made: Path | None = None
@@ -51,11 +53,11 @@ def enter_own_environment() -> None:
 
 
 def leave_own_environment() -> dict[str, str]:
-    """The variables for a run that is to make its own."""
+    """The variables for a run that is to make its own, as a user would start it."""
     return {
         name: text
         for name, text in os.environ.items()
-        if name != _CALLERS_HOME and not name.startswith("PYTEST_")
+        if name not in (_CALLERS_HOME, "HOLDFAST_TIMINGS") and not name.startswith("PYTEST_")
     }
 
 

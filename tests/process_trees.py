@@ -18,7 +18,7 @@ import psutil
 
 from holdfast.targets.program.process_spawner import Spawned, spawn
 
-TIMEOUT = 30.0
+TIMEOUT = 60.0
 
 # Says its pid once it is ready, then waits for a signal.
 MEMBER = """

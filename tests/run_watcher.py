@@ -26,8 +26,8 @@ from holdfast.targets.program import process_tags, warden
 
 _LEVEL_BITS, _PID_BITS = 60, 22
 """A mark has the level of its run, random bits, and the run's pid. Tags have no more bits than
-those below the level, so that all marks are above all tags. A limit can only be lowered, so that
-the level of a run inside another is lower."""
+those below the level: a mark is larger than any tag, and the two cannot be confused. A limit can
+only be lowered, so that the level of a run inside another is lower."""
 _HIGHEST_LEVEL = 7
 _HARD_LIMIT = re.compile(rb"^Max file locks +\w+ +(\d+)", re.MULTILINE)
 
@@ -64,13 +64,13 @@ def watch_this_run() -> RunWatcher | None:
     """Let everything that this process starts from now on end with it, where that works."""
     if not process_tags.tags_work() or not hasattr(os, "pidfd_open"):
         return None
-    own, around = os.getpid(), read_mark(os.getpid())
-    level = _HIGHEST_LEVEL if around is None else (around >> _LEVEL_BITS) - 1
+    own, outer_mark = os.getpid(), read_mark(os.getpid())
+    level = _HIGHEST_LEVEL if outer_mark is None else (outer_mark >> _LEVEL_BITS) - 1
     if level < 1 or own >> _PID_BITS:
         return None
-    chance = secrets.randbits(_LEVEL_BITS - _PID_BITS)
-    mark = (level << _LEVEL_BITS) | (chance << _PID_BITS) | own
-    return RunWatcher(mark, [own] if around is None else [own, around % (1 << _PID_BITS)])
+    random_bits = secrets.randbits(_LEVEL_BITS - _PID_BITS)
+    mark = (level << _LEVEL_BITS) | (random_bits << _PID_BITS) | own
+    return RunWatcher(mark, [own] if outer_mark is None else [own, outer_mark % (1 << _PID_BITS)])
 
 
 def read_mark(pid: int) -> int | None:

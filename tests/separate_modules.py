@@ -93,6 +93,10 @@ class ChildDied:
     how: str
 
 
+_ENDED_AS_ASKED = 77
+"""The exit status of a child that did not end in the middle of a test."""
+
+
 # -- in the worker ---------------------------------------------------------------------------------
 
 
@@ -116,7 +120,8 @@ class Children:
         theirs.close()
 
     def ask(self, request: CollectRequest | RunRequest) -> Any:
-        self._connection.send(request)
+        if not self._connection.poll():  # or it died after its last answer
+            self._connection.send(request)
         answer = self._connection.recv()
         if isinstance(answer, ChildDied):
             raise RuntimeError(f"The process of this module died: {answer.how}")
@@ -262,7 +267,7 @@ def _fork_children(session: pytest.Session, connection: Connection) -> NoReturn:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
                 _answer(session, connection, request)
             _, status = os.waitpid(child, 0)
-            if status:
+            if os.waitstatus_to_exitcode(status) != _ENDED_AS_ASKED:
                 how = f"its exit status is {os.waitstatus_to_exitcode(status)}"
                 connection.send(ChildDied(how))
     finally:  # the worker has ended
@@ -280,7 +285,7 @@ def _answer(session: pytest.Session, connection: Connection, request: Any) -> No
     except BaseException:
         connection.send(ChildDied(traceback.format_exc()))
     finally:
-        os._exit(0)
+        os._exit(_ENDED_AS_ASKED)
 
 
 class _Child:
@@ -292,7 +297,7 @@ class _Child:
         plugins = session.config.pluginmanager
         for plugin in plugins.get_plugins():
             if type(plugin).__name__ == "WorkerInteractor":
-                plugins.unregister(plugin)  # it would tell of our tests before the worker does
+                plugins.unregister(plugin)  # or it would report these tests a second time
         plugins.register(self)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

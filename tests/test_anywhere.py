@@ -1,7 +1,7 @@
 """A clone in an unusual directory, of a user who has used Holdfast for long.
 
-`make demo` and a part of `make quick` pass there, whatever the home, the ports and the variables
-of the user are, and change nothing of them. `HOLDFAST_EVERYWHERE=1` has all of `make quick` run.
+`make demo` and a few tests pass there, whatever the home, the ports and the variables of the user
+are, and change nothing of them. `HOLDFAST_EVERYWHERE=1` has all of `make quick` run.
 """
 
 from __future__ import annotations
@@ -129,6 +129,9 @@ def test_the_demo_and_the_quick_tests_pass_in_any_directory_and_leave_the_user_a
             "CI": "1",
             "PYTHONHASHSEED": "7",
             "PYTHONDONTWRITEBYTECODE": "1",
+            "CIDELDILL_SERVER_URL": "http://127.0.0.1:9",
+            "FORCE_COLOR": "1",
+            "COLUMNS": "20",
             "TESTS_ANYWHERE": mark,
         }
         ran = subprocess.run(

@@ -28,7 +28,8 @@ class Peak:
             self.largest_rise, self.test = rise, test
 
     def __str__(self) -> str:
-        return f"{self.megabytes} MB ({self.largest_rise} of it in {self.test})"
+        most = f" ({self.largest_rise} of it in {self.test})" if self.test else ""
+        return f"{self.megabytes} MB{most}"
 
 
 _OWN = pytest.StashKey[Peak]()

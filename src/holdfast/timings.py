@@ -2,7 +2,8 @@
 
 Each has a value that suits people at an ordinary machine. `HOLDFAST_TIMINGS`, a JSON object of
 names and seconds, sets others: more for a machine that is very busy, less for a test of a limit.
-What only paces work, gathers writes or guards against leaks stays where it is used.
+What only paces work, gathers writes or guards against leaks stays where it is used, and so do the
+defaults of waits that every request can set.
 
 Read them as `timings.TIMINGS.name` where they are needed, and keep no copy.
 """
@@ -20,7 +21,7 @@ from holdfast.probe import timings as probe_timings
 from holdfast.probe.timings import FIELDS, ProbeTimings
 
 VARIABLE = "HOLDFAST_TIMINGS"
-_MAX_SECONDS = 366 * 86_400.0
+_MAX_SECONDS = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -151,12 +152,16 @@ class Timings:
     """How long a server that a client has started may take to answer."""
     goodbye: float = 2.0
     """How long an application that ends waits for the server to take its last calls."""
+    stored_value: float = 30.0
+    """How long a server may take to send a stored value that is being unpickled."""
     registration: float = 5.0
     """How long a server may take to hear of an agent's session."""
     listener_ends: float = 2.0
     """How long an agent that ends waits for the command that is being carried out."""
-    spans_sent: float = 30.0
-    """How long spans may take to be sent."""
+    spans_sent: float = 10.0
+    """How long an agent waits until its spans are sent."""
+    spans_exported: float = 30.0
+    """How long spans of a recording may take to be sent."""
     adapter_stops: float = 15.0
     """How long an adapter may take to stop when its process ends."""
 
@@ -208,7 +213,7 @@ def read_environment(environment: Mapping[str, str] = os.environ) -> Timings:
         if not isinstance(values, dict):
             raise ValueError("it is not a JSON object of names and seconds")
         return Timings().replace(values)
-    except ValueError as problem:
+    except (ValueError, RecursionError) as problem:
         print(f"{VARIABLE} is left out: {problem}", file=sys.stderr)
         return Timings()
 

@@ -13,7 +13,7 @@ from background import run_in_thread
 from holdfast.bridge import Bridge, ModelCall
 from replayable_agent import CountingLoop, build_writes, format_edits, open_bridge, read_data
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 EDITED = [{"role": "user", "content": "something else"}]
 
 

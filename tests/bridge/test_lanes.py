@@ -25,7 +25,7 @@ from replayable_agent import open_bridge, read_data
 from two_lane_agent import TwoLaneAgent
 
 OLD_RECORDING = Path(__file__).parent.parent / "recordings" / "process_wide_iterations"
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 @pytest.fixture

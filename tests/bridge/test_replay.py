@@ -23,7 +23,7 @@ from holdfast.wire import agent_lines
 from polling import wait_until
 from replayable_agent import CountingLoop, build_writes, format_edits, open_bridge, read_data
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 def record_run(directory: Path, turns: list[list[dict[str, Any]]]) -> CountingLoop:

@@ -34,7 +34,7 @@ from polling import wait_until, wait_until_async
 from replayable_agent import read_data
 from settled_screens import run_settled
 
-PATIENCE = 30.0
+PATIENCE = 60.0
 Watched = Pilot[str]
 
 

@@ -203,7 +203,7 @@ def test_a_step_shows_what_changed(server: Server) -> None:
 def stopped_in_loop(server: Server) -> Any:
     place = {"file": LOOP.path, "line": LOOP.line("call")}
     options = {"script": LOOP.path}
-    return server.session(launch=options, breakpoints=[place], wait=20)
+    return server.session(launch=options, breakpoints=[place], wait=60)
 
 
 def test_into_and_out_of_a_function(server: Server) -> None:
@@ -483,7 +483,7 @@ def test_another_thread_is_looked_at(server: Server) -> None:
         await wait_for_text(pilot, "main  two_threads.py")
 
     options = {"script": program.path, "args": ["thread"]}
-    with server.session(launch=options, breakpoints=[place], wait=20) as session:
+    with server.session(launch=options, breakpoints=[place], wait=60) as session:
         run_screen(session, steps)
 
 
@@ -587,7 +587,7 @@ def test_a_deep_stack_is_read_when_it_is_asked_for(server: Server, tmp_path: Pat
         await pilot.press("end", "enter")
         await wait_for_text(pilot, "7▷")
 
-    with server.session(launch={"script": str(deep)}, breakpoints=[place], wait=20) as session:
+    with server.session(launch={"script": str(deep)}, breakpoints=[place], wait=60) as session:
         run_screen(session, steps)
 
 

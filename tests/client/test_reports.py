@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 from application import Application
-from harness import OUR_PACKAGE, PROGRAMS, Server
+from harness import OUR_PACKAGE, PROGRAMS, Server, names_our_files
 from holdfast import async_debug_call, debug_call, with_debug
 from observations import Observation, describe_error, observe
 
@@ -718,6 +718,6 @@ def test_an_uncaught_exception_looks_the_same_at_the_end_of_a_program(server: Se
 
     plain = run("plain")
     assert plain[0] == 1
-    assert str(OUR_PACKAGE) not in plain[1]
+    assert not names_our_files(plain[1])
     assert run("strict") == plain
     assert run("leased") == plain

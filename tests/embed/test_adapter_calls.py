@@ -70,7 +70,7 @@ def test_calls_of_one_thread_happen_in_order_without_waiting_for_each(
 def test_waits_can_be_part_of_the_call(adapter: AdapterThread) -> None:
     entry = adapter.launch(LOOP.path, stop_on_entry=True, wait=True).result(SECONDS)
     assert entry["reason"] == "entry"
-    assert adapter.continue_(wait=30).result(SECONDS)["status"] == "terminated"
+    assert adapter.continue_(wait=60).result(SECONDS)["status"] == "terminated"
     entry = adapter.restart_program(wait=True).result(SECONDS)
     assert entry["reason"] == "entry"
     running = adapter.launch(IDLE.path, wait=0.05)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 from pathlib import Path
@@ -40,7 +41,7 @@ def _list_cases() -> list[tuple[Interpreter, str]]:
     pythons = choose_traced_interpreters()
     if os.environ.get("HOLDFAST_EVERY_MODULE"):
         return [(python, module) for python in pythons for module in _MODULES.split()]
-    return [(pythons[n % len(pythons)], module) for n, module in enumerate(_SAMPLE)]
+    return list(zip(itertools.cycle(pythons), _SAMPLE, strict=False))
 
 
 def _run(python: str, report: Path, module: str, *command: str) -> dict[str, Any]:

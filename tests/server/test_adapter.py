@@ -85,7 +85,7 @@ raise SystemExit(7)
     choose_interpreters(before=(3, 12)),
     ids=lambda each: ".".join(map(str, each.version[:2])),
 )
-def test_a_generator_stops_once_a_call_behind_an_adapter_and_the_exit_code_comes_through(
+def test_a_generator_stops_once_a_call_behind_an_adapter(
     session: Session, tmp_path: Path, interpreter: Interpreter
 ) -> None:
     script = tmp_path / "generators.py"
@@ -104,6 +104,13 @@ def test_a_generator_stops_once_a_call_behind_an_adapter_and_the_exit_code_comes
     assert stopped == ["stream", "repeat", "items", "one_line", "plain"] * 2
     shown = session.get("/breakpoints")["breakpoints"]
     assert [point["hits"] for point in shown if "function" in point] == [2] * 5
+
+
+def test_the_exit_code_comes_through_an_adapter(session: Session) -> None:
+    end = session.launch(CHILD_STARTER, args=["child", "x"], route="adapter")
+
+    assert (end["status"], end["exit_code"]) == ("terminated", 7)
+    assert session.output() == run_undebugged(sys.executable, "child", "x")[0]
 
 
 def test_children_are_left_alone_behind_an_adapter(session: Session) -> None:

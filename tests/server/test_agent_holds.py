@@ -207,9 +207,9 @@ def test_a_pause_takes_effect_before_the_next_model_call(looper: AgentView) -> N
     shown = looper.post("/pause", {"wait": 0})
     assert (shown["status"], shown["pause_pending"]) == ("running", True)
     looper.agent.send("turn 3")
-    assert looper.get("/status?wait=20")["held"][0]["at"] == "model"
+    assert looper.get("/status?wait=60")["held"][0]["at"] == "model"
     assert looper.post("/pause")["status"] == "paused"
-    stepped = looper.post("/step-over", {"wait": 20})
+    stepped = looper.post("/step-over", {"wait": 60})
     assert (stepped["status"], stepped["reason"], stepped["iteration"]) == ("paused", "step", 2)
     looper.post("/continue")
     assert looper.agent.read_reply() == "it is 6"
@@ -219,7 +219,7 @@ def test_continue_waits_for_the_next_stop_when_asked(looper: AgentView) -> None:
     looper.break_on("double")
     looper.agent.send("turn 2")
     first = looper.wait_for_hold()
-    shown = looper.post("/continue", {"wait": 20})
+    shown = looper.post("/continue", {"wait": 60})
     assert shown["status"] == "paused"
     assert shown["hold_id"] != first["hold_id"]
     looper.post("/continue")
@@ -255,7 +255,7 @@ def test_lanes_are_shown_paused_and_stepped_one_by_one_or_together(looper: Agent
     assert lanes["a"]["status"] == lanes["b"]["status"] == "held"
     assert (lanes["main"]["status"], lanes["main"]["iteration"]) == ("running", 0)
 
-    assert looper.post("/step-over", {"lane": "b", "wait": 20})["status"] == "paused"
+    assert looper.post("/step-over", {"lane": "b", "wait": 60})["status"] == "paused"
     wait_for_lanes(looper, a=1, b=2)
     looper.post("/step-over", {"wait": 0})
     wait_for_lanes(looper, a=2, b=3)

@@ -199,7 +199,7 @@ def test_a_running_agent_is_followed(server: Server) -> None:
         for count in (1, 2, 3):
             looper.agent.ask("turn 1")
             last = looper.agent.home.events.read_bytes().count(b"\n")
-            looper.server.get(f"{looper.path}/events?since={last - 1}&wait=20")
+            looper.server.get(f"{looper.path}/events?since={last - 1}&wait=60")
             shown = looper.get("/conversation")
             assert len(shown["turns"]) == count
             assert (shown["is_over"], shown["held"]) == (False, [])
@@ -489,7 +489,7 @@ def test_a_fork_is_held_where_it_begins(server: Server) -> None:
     parent = record_program(server)
     answer = fork(server, parent, at=1, hold=True)
     path = f"/sessions/{answer['session_id']}"
-    shown = server.get(f"{path}/status?wait=20")
+    shown = server.get(f"{path}/status?wait=60")
     assert (shown["status"], shown["reason"]) == ("paused", "fork")
     detail = server.get(path)
     assert detail["process"]["running"] is True
@@ -510,7 +510,7 @@ def test_a_deleted_fork_ends_with_its_processes(server: Server) -> None:
     parent = record_program(server)
     answer = fork(server, parent, at=1, hold=True)
     path = f"/sessions/{answer['session_id']}"
-    server.get(f"{path}/status?wait=20")
+    server.get(f"{path}/status?wait=60")
     server.delete(path)
     assert not psutil.pid_exists(answer["pid"])
     server.get(path, expect=404)
@@ -530,7 +530,7 @@ def test_a_fork_ends_with_the_server(tmp_path: Path) -> None:
     with own_server(tmp_path) as server:
         parent = record_program(server)
         answer = fork(server, parent, at=1, hold=True)
-        server.get(f"/sessions/{answer['session_id']}/status?wait=20")
+        server.get(f"/sessions/{answer['session_id']}/status?wait=60")
         assert psutil.pid_exists(answer["pid"])
     assert not psutil.pid_exists(answer["pid"])
 

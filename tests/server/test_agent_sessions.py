@@ -167,7 +167,7 @@ def test_an_answer_is_no_larger_than_is_good_for_it(looper: AgentView) -> None:
 def test_events_are_waited_for(looper: AgentView) -> None:
     last = looper.get()["last_event"]
     looper.agent.send("turn 1")
-    found = looper.get(f"/events?since={last}&types=tool_result&wait=20")
+    found = looper.get(f"/events?since={last}&types=tool_result&wait=60")
     assert [each["data"]["result"] for each in found["events"]] == [2]
 
 
@@ -223,10 +223,10 @@ def test_who_does_not_ring_is_found_all_the_same(server: Server, by_hand: ByHand
     path = f"/sessions/{by_hand.home.id}"
     wait_until(lambda: server.http.get(path).status_code != 404)
     by_hand.write(by_hand.event(2, "paused", stop="s1", reason="pause", at="model"))
-    shown = server.get(f"{path}/status?wait=20")
+    shown = server.get(f"{path}/status?wait=60")
     assert (shown["status"], shown["held"][0]["stop"]) == ("paused", "s1")
     by_hand.write(by_hand.event(3, "resumed", stop="s1", action="continue", by="nobody"))
-    server.get(f"{path}/events?since=2&wait=20")
+    server.get(f"{path}/events?since=2&wait=60")
     settled = server.get(f"/api/holds/{shown['hold_id']}")
     assert (settled["outcome"], settled["by"]) == ("continue", "nobody")
 
@@ -242,7 +242,7 @@ def test_lines_that_are_no_events_are_passed_over(server: Server, by_hand: ByHan
     path = f"/sessions/{by_hand.home.id}"
     wait_until(lambda: server.http.get(path).status_code != 404)
     by_hand.write(b'ed","timestamp":"?","data":{"stop":"s","allows":"all"}}\n')
-    found = server.get(f"{path}/events?types=paused&wait=20")["events"]
+    found = server.get(f"{path}/events?types=paused&wait=60")["events"]
     assert [each["seq"] for each in found] == [3]
     shown = server.get(path)
     assert shown["status"] == "paused"
@@ -289,7 +289,7 @@ def test_a_line_without_an_end_is_skipped_with_a_warning(server: Server, by_hand
         file.truncate(place + (40 << 20))  # a hole reads as zeros
     wait_until(lambda: server.get(path)["counters"]["unreadable_lines"] == 1)
     by_hand.write(b"\n", by_hand.event(2, "paused", stop="s1", reason="pause", at="model"))
-    assert server.get(f"{path}/status?wait=20")["held"][0]["stop"] == "s1"
+    assert server.get(f"{path}/status?wait=60")["held"][0]["stop"] == "s1"
     [told] = [
         each["details"]
         for each in server.get("/health")["warnings"]

@@ -77,7 +77,7 @@ def test_a_stop_in_a_coroutine_shows_its_stack_its_locals_and_the_tasks(
 
 def test_tasks_are_seen_while_the_program_runs(session: Session, python: str) -> None:
     session.launch(ASYNCIO_TASKS, wait=0, python=python, args=["stay"])
-    session.get("/output?wait=20")
+    session.get("/output?wait=60")
     tasks = list_tasks_by_name(session)
     while ASYNCIO_TASKS.line("stay") not in [t["location"]["line"] for t in tasks.values()]:
         tasks = list_tasks_by_name(session)
@@ -86,5 +86,5 @@ def test_tasks_are_seen_while_the_program_runs(session: Session, python: str) ->
 
 
 def test_a_program_without_asyncio_has_no_tasks(session: Session) -> None:
-    session.post("/launch", {"code": "x = 1\ny = 2\n", "stop_on_entry": True, "wait": 20})
+    session.post("/launch", {"code": "x = 1\ny = 2\n", "stop_on_entry": True, "wait": 60})
     assert session.get("/tasks") == {"tasks": [], "total": 0}

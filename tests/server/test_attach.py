@@ -311,7 +311,7 @@ def test_what_was_launched_before_an_attach_is_not_restarted_after_it(
     session.post("/detach")
     assert session.launch(LOOP)["exit_code"] == 0
     assert session.get("")["attach"] is None
-    assert session.post("/restart", {"wait": 20})["exit_code"] == 0
+    assert session.post("/restart", {"wait": 60})["exit_code"] == 0
 
 
 def test_a_process_outlives_the_server_that_was_attached_to_it(

@@ -99,7 +99,7 @@ def test_a_flood_while_paused_disturbs_nobody(session: Session, bystander: Sessi
     assert launch(session, "noisy", "noisy")["status"] == "paused"
     cursor = 0
     while cursor < 200:  # it goes on and on
-        cursor = int(session.get(f"/output?since={cursor}&type=stderr&wait=20&limit=50")["cursor"])
+        cursor = int(session.get(f"/output?since={cursor}&type=stderr&wait=60&limit=50")["cursor"])
     assert session.evaluate("held > 0") == "True"
     assert bystander.evaluate("number") == "3"
     assert session.post("/step-over")["status"] == "paused"
@@ -178,7 +178,7 @@ def test_a_program_that_closes_all_of_them_runs_on_by_itself(
 
 def _close_all(session: Session) -> None:
     launch(session, "closing_all", wait=0)
-    assert session.get("/output?wait=20")["outputs"][0]["text"] == "alone\n"
+    assert session.get("/output?wait=60")["outputs"][0]["text"] == "alone\n"
 
     answer = session.post("/pause", expect=500)
 
@@ -199,7 +199,7 @@ def test_a_paused_program_that_loses_its_debugger_is_paused_no_more(session: Ses
     # The answer is lost with the descriptors, so there is nothing but the timeout to tell.
     deadly = {"expression": "os.closerange(3, 100_000)", "timeout": 0.5}
     session.post("/evaluate", deadly, expect=504)
-    end = session.get("/status?wait=20")
+    end = session.get("/status?wait=60")
     assert end["status"] == "terminated"
     assert session.server.get(f"/api/holds/{hold}")["open"] is False
 

@@ -60,7 +60,7 @@ def test_of_many_deciders_one_wins_and_the_others_learn_who(
 
 def answer(app: HttpApplication, call: Json, **said: Any) -> Json:
     """What an application does with a question: hear it, answer it."""
-    asked = app.poll(call, wait=30)
+    asked = app.poll(call, wait=60)
     assert asked["status"] == "evaluate", asked
     body = {"request_id": asked["request_id"], **said}
     found: Json = app.server.post(f"{call['poll_url']}/answer", body)
@@ -111,7 +111,7 @@ def test_a_decision_ends_the_questions(server: Server, app: HttpApplication) -> 
         return server.post(path, {"expression": "x", "timeout": 60}, expect=409)
 
     with background_call(ask) as asked:
-        assert app.poll(call, wait=30)["status"] == "evaluate"
+        assert app.poll(call, wait=60)["status"] == "evaluate"
         decide(server, call, "continue")
     assert asked[0]["error_code"] == "wrong_state"
 
@@ -172,7 +172,7 @@ def checking(server: Server, app: HttpApplication) -> HttpApplication:
 
 def answer_check(app: HttpApplication, call: Json, **answer: Any) -> Json:
     """Wait for a decision to check, and answer. Return the question."""
-    question = app.poll(call, wait=30)
+    question = app.poll(call, wait=60)
     assert question["status"] == "check", question
     app.server.post(f"{call['poll_url']}/answer", {"request_id": question["request_id"], **answer})
     return question
@@ -222,7 +222,7 @@ def test_the_first_decision_that_is_accepted_wins(
             pool.submit(server.http.post, path, json={**body, "by": name}) for name in ("a", "b")
         ]
         question = answer_check(checking, call, accepted=True)
-        answers = [one.result(30) for one in both]
+        answers = [one.result(60) for one in both]
     assert sorted(one.status_code for one in answers) == [200, 409]
     [lost] = [one.json() for one in answers if one.status_code == 409]
     assert lost["error"]["details"]["decided_by"] in ("a", "b")
@@ -236,7 +236,7 @@ def test_continue_needs_no_check_and_ends_one_that_waits(
     with background_call(
         lambda: decide(server, call, "skip", fake_result={"value": 5}, expect=409)
     ) as late:
-        assert checking.poll(call, wait=30)["status"] == "check"
+        assert checking.poll(call, wait=60)["status"] == "check"
         decide(server, call, "continue", by="rescuer")
     assert late[0]["error"]["details"]["decided_by"] == "rescuer"
     assert checking.poll(call)["action"] == {"action": "continue"}
@@ -268,7 +268,7 @@ def test_an_application_that_dies_during_a_check_ends_the_hold(
     with background_call(
         lambda: decide(server, call, "skip", fake_result={"value": 5}, expect=409)
     ) as refused:
-        assert dying.poll(call, wait=30)["status"] == "check"
+        assert dying.poll(call, wait=60)["status"] == "check"
         process.kill()
         process.communicate()
     assert "its process has ended" in refused[0]["error"]["message"]

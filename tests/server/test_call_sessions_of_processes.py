@@ -23,7 +23,7 @@ def test_a_session_ends_with_its_process(server: Server) -> None:
     path = f"/sessions/{app.session_id}/events"
     since = server.get(path)["last_seq"]
     process.communicate(b"\n")
-    [ended] = server.get(f"{path}?since={since}&wait=30")["events"]
+    [ended] = server.get(f"{path}?since={since}&wait=60")["events"]
     assert (ended["event"], ended["reason"]) == ("terminated", "process_ended")
 
 
@@ -62,7 +62,7 @@ def test_what_a_killed_server_knew_is_known_to_the_next(tmp_path: Path) -> None:
         path = f"/sessions/{living.session_id}"
         since = second.get(path)["last_event"]
         lives.communicate(b"\n")
-        second.get(f"{path}/events?since={since}&wait=30")
+        second.get(f"{path}/events?since={since}&wait=60")
         assert second.get(path)["status"] == "terminated"
     finally:
         second.stop()

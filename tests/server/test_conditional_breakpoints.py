@@ -26,7 +26,7 @@ def stops(session: Session, **options: Any) -> list[int]:
     session.break_at(COUNTER, "loop", **options)
     if session.get()["status"] == "created":
         return collect_values(session, session.launch(COUNTER))
-    return collect_values(session, session.post("/restart", {"wait": 20}))
+    return collect_values(session, session.post("/restart", {"wait": 60}))
 
 
 def list_log_messages(session: Session) -> list[str]:
@@ -129,7 +129,7 @@ def test_it_stops_again_in_the_next_run_or_for_another_condition(session: Sessio
     stop = session.resume()
     assert stop["condition_error"]["error"] == "ZeroDivisionError: division by zero"
     assert session.resume()["status"] == "terminated"
-    assert "condition_error" in session.post("/restart", {"wait": 20})
+    assert "condition_error" in session.post("/restart", {"wait": 60})
 
 
 def test_a_stop_after_one_that_a_condition_caused_has_no_error(session: Session) -> None:

@@ -329,7 +329,7 @@ def test_a_step_from_the_line_that_wrote_skips_no_line(session: Session, python:
     watch_verified(session, "count")
 
     assert describe(session.resume()) == ("stepping_write", "0", "1")
-    markers = [marker_of(session.post("/step-over", {"wait": 30})) for _ in range(2)]
+    markers = [marker_of(session.post("/step-over", {"wait": 60})) for _ in range(2)]
     assert markers == ["stepping_second", "stepping_third"]
 
 
@@ -337,13 +337,13 @@ def test_a_step_over_a_write_tells_of_it(session: Session, python: str) -> None:
     reach(session, "stepping", "stepping_ready", python)
     watch_verified(session, "count")
 
-    session.post("/step-over", {"wait": 30})
-    stop = session.post("/step-over", {"wait": 30})
+    session.post("/step-over", {"wait": 60})
+    stop = session.post("/step-over", {"wait": 60})
 
     assert marker_of(stop) == "stepping_second", "where the step ended"
     assert (stop["data"]["old"], stop["data"]["new"]) == ("0", "1")
     assert stop["data"]["location"]["line"] == VALUES.line("stepping_write")
-    assert marker_of(session.post("/step-over", {"wait": 30})) == "stepping_third"
+    assert marker_of(session.post("/step-over", {"wait": 60})) == "stepping_third"
 
 
 def test_a_line_breakpoint_after_the_write_stops_once_for_both(
@@ -365,7 +365,7 @@ def test_a_line_breakpoint_after_the_write_stops_once_for_both(
 def test_run_until_an_expression_is_true(session: Session, python: str) -> None:
     reach(session, "until", "until_ready", python)
 
-    stop = session.post("/watch-until", {"expression": "len(numbers) > 3", "wait": 30})
+    stop = session.post("/watch-until", {"expression": "len(numbers) > 3", "wait": 60})
 
     assert describe(stop)[0] == "until_append"
     assert session.evaluate("numbers") == "[0, 1, 2, 3]"
@@ -377,7 +377,7 @@ def test_an_expression_that_never_becomes_true_stops_in_the_caller(
 ) -> None:
     reach(session, "returns", "returns_ready", python)
 
-    stop = session.post("/watch-until", {"expression": "inside > 5 / 0", "wait": 30})
+    stop = session.post("/watch-until", {"expression": "inside > 5 / 0", "wait": 60})
 
     assert stop["location"]["function"] == "returns"
     assert stop["reason"] == "data breakpoint"
@@ -487,7 +487,7 @@ def test_a_global_survives_a_restart(session: Session, python: str) -> None:
     watch_verified(session, "total")
     assert describe(session.resume()) == ("global_bump", "0", "1")
 
-    stop = session.post("/restart", {"wait": 30})
+    stop = session.post("/restart", {"wait": 60})
 
     stops = [stop["data"]["new"]]
     while (stop := session.resume())["status"] == "paused":

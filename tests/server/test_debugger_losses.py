@@ -62,13 +62,13 @@ def test_the_warning_lasts_while_the_tracing_is_away(session: Session) -> None:
     code = "import sys, time\nsys.settrace(None)\nprint('off', flush=True)\ninput()\n"
     session.post("/breakpoints", {"function": "time.sleep"})
     session.post("/exception-breakpoints", {"filters": ["raised"], "types": []})
-    session.post("/launch", {"code": code, "python": oldest, "wait": 20})
+    session.post("/launch", {"code": code, "python": oldest, "wait": 60})
 
     [warning] = session.get("/status")["warnings"]
 
     assert "sys.settrace" in warning
     session.post("/input", {"input": "\n"})
-    assert "warnings" not in session.get("/status?wait=20")
+    assert "warnings" not in session.get("/status?wait=60")
 
 
 def test_tracing_that_is_given_back_stops_again(session: Session, python: str) -> None:

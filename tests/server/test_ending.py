@@ -65,7 +65,7 @@ def test_a_terminated_program_is_gone_and_its_session_stays(session: Session) ->
 
 def test_a_program_that_ignores_sigterm_ends_all_the_same(session: Session) -> None:
     session.post("/launch", {"script": SIGTERM_IGNORER.path})
-    session.get("/output?wait=20")
+    session.get("/output?wait=60")
     with session.server.settings(terminate_grace=0.1):
         end = session.post("/terminate")
     assert (end["status"], end["exit_code"]) == ("terminated", -9)
@@ -79,24 +79,24 @@ def test_a_restart_keeps_the_breakpoints_wherever_the_program_is(session: Sessio
     assert session.launch(LOOP)["status"] == "paused"
     session.resume()
 
-    again = session.post("/restart", {"wait": 20})  # from paused
+    again = session.post("/restart", {"wait": 60})  # from paused
     assert (again["status"], again["breakpoint_id"]) == ("paused", point)
     assert session.evaluate("number") == "0"
 
     session.delete(f"/breakpoints/{point}")
     assert session.resume()["status"] == "terminated"
     [point] = session.break_at(LOOP, "print")
-    again = session.post("/restart", {"wait": 20})  # from terminated
+    again = session.post("/restart", {"wait": 60})  # from terminated
     assert (again["status"], again["location"]["line"]) == ("paused", LOOP.line("print"))
 
 
 def test_a_running_program_is_restarted_with_new_arguments(session: Session) -> None:
     code = "import sys, time\nprint(sys.argv[1:], flush=True)\nwhile True: time.sleep(60)\n"
     session.post("/launch", {"code": code, "args": ["one"]})
-    session.get("/output?wait=20")
+    session.get("/output?wait=60")
     before, cursor = session.get("")["pid"], session.get("/output")["cursor"]
     assert session.post("/restart", {"args": ["two"]})["status"] == "running"
-    session.get(f"/output?wait=20&since={cursor}")
+    session.get(f"/output?wait=60&since={cursor}")
     assert session.get("")["pid"] != before
     assert session.output() == "['one']\n['two']\n"
 
@@ -118,9 +118,9 @@ def test_a_detached_program_finishes_its_work_without_us(
     with server.session() as session:
         if paused:
             session.break_at(PIPE_WORKER, "ready")
-        session.launch(PIPE_WORKER, wait=20 if paused else 0, args=[str(pipe), str(note)])
+        session.launch(PIPE_WORKER, wait=60 if paused else 0, args=[str(pipe), str(note)])
         if not paused:
-            session.get("/output?wait=20")
+            session.get("/output?wait=60")
         pid = session.get("")["pid"]
         gone = session.post("/detach")
         assert (gone["status"], gone["reason"], gone["detached"]) == (
@@ -154,7 +154,7 @@ def test_a_detached_program_may_go_on_writing(session: Session, tmp_path: Path) 
         f"open({str(pipe)!r}, 'w').close()\n"
     )
     session.post("/launch", {"code": code})
-    session.get("/output?wait=20")
+    session.get("/output?wait=60")
     session.post("/detach")
     pipe.write_text("go")
     pipe.read_text()  # until it has opened and closed it

@@ -76,7 +76,7 @@ def test_a_syntax_error_says_where_and_leaves_the_session_created(
 ) -> None:
     script = tmp_path / "broken.py"
     script.write_text("x = 1\nif x == 1\n    print(x)\n")
-    launch = {"script": str(script), "python": python, "wait": 20}
+    launch = {"script": str(script), "python": python, "wait": 60}
     error = check_error(session.server.http.post(session.path("/launch"), json=launch), 400)
     assert error["short"] == "syntax_error"
     details = error["details"]
@@ -113,9 +113,9 @@ def test_a_target_that_dies_while_it_is_asked_is_a_crashed_session(session: Sess
     assert error["short"] == "session_crashed"
     assert error["details"]["operation"] == "evaluate"
     assert error["details"]["reference"]
-    end = session.get("/status?wait=20")
+    end = session.get("/status?wait=60")
     assert (end["status"], end["reason"], end["exit_code"]) == ("terminated", "target_exited", 7)
-    assert session.post("/restart", {"wait": 20})["status"] == "paused"
+    assert session.post("/restart", {"wait": 60})["status"] == "paused"
 
 
 def test_an_expression_that_takes_too_long_is_504_and_says_what_to_do(session: Session) -> None:

@@ -263,5 +263,5 @@ def test_hover_shows_a_value_and_calls_nothing(readonly_session: Session) -> Non
 def test_an_evaluation_that_ends_the_process_is_reported_as_its_end(held: Session) -> None:
     crashed = held.post("/evaluate", {"expression": "__import__('os')._exit(3)"}, expect=500)
     assert crashed["error_code"] == "session_crashed"
-    end = held.get("/status?wait=20")
+    end = held.get("/status?wait=60")
     assert (end["status"], end["exit_code"]) == ("terminated", 3)

@@ -67,7 +67,7 @@ def test_what_is_not_there_yet_is_waited_for(server: Server) -> None:
         cursor = now(server)
 
         def ask() -> Any:
-            path = f"{server.url}/api/events?cursor={cursor}&types=tool_result&wait=20"
+            path = f"{server.url}/api/events?cursor={cursor}&types=tool_result&wait=60"
             return server.http.get(path).json()
 
         waiting = pool.submit(ask)

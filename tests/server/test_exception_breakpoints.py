@@ -142,7 +142,7 @@ def test_filters_change_and_go_while_it_is_held(session: Session) -> None:
 
 def test_a_launch_may_ask_by_itself(session: Session) -> None:
     assert run(session, "crash", stop_on_exception="uncaught") == ["TroubleError"]
-    stop = session.post("/restart", {"stop_on_exception": True, "wait": 20})
+    stop = session.post("/restart", {"stop_on_exception": True, "wait": 60})
     found = collect_exceptions(session, stop)
     assert (found[:3], found[-1]) == (MINE, "TroubleError")
     assert "JSONDecodeError" not in found, "a library's own affair"
@@ -151,7 +151,7 @@ def test_a_launch_may_ask_by_itself(session: Session) -> None:
 
 def run_again(session: Session) -> list[str]:
     return collect_exceptions(
-        session, session.post("/restart", {"stop_on_exception": False, "wait": 20})
+        session, session.post("/restart", {"stop_on_exception": False, "wait": 60})
     )
 
 

@@ -67,7 +67,7 @@ def _run_debugged(server: Server, python: str, target: dict[str, Any], **more: A
     with server.session() as session:
         options = {"python": python, "cwd": str(PROGRAMS), "env": ENV, **more}
         body = {"args": ARGS, **target, **options}
-        end = session.post("/launch", {**body, "wait": 30})
+        end = session.post("/launch", {**body, "wait": 60})
         assert end["status"] == "terminated", end
         assert end["exit_code"] == 0, session.output("stderr")
         return _parse(session.output())

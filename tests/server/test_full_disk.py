@@ -120,7 +120,7 @@ def test_debugging_goes_on_and_is_written_when_there_is_room(own: Server) -> Non
         kinds = [each["event"] for each in session.get("/events")["events"]]
         assert {"created", "not_saved", "started", "stopped", "continued", "saved"} <= set(kinds)
         assert again.get("/health")["dropped_events"] == 0
-        stop = session.post("/relaunch", {"wait": 20})
+        stop = session.post("/relaunch", {"wait": 60})
         assert (stop["status"], stop["location"]["line"]) == ("paused", LOOP.line("add"))
     finally:
         again.stop()

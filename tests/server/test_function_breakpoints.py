@@ -128,7 +128,7 @@ def test_a_function_breakpoint_is_switched_off_and_removed(session: Session) -> 
     assert session.resume()["breakpoint_id"] == dog
     session.delete(f"/breakpoints/{first}")
     session.delete(f"/breakpoints/{dog}")
-    assert session.post("/restart", {"wait": 20})["status"] == "terminated"
+    assert session.post("/restart", {"wait": 60})["status"] == "terminated"
 
 
 def test_a_function_that_moved_is_found_again_at_a_restart(session: Session, tmp_path: Any) -> None:
@@ -137,12 +137,12 @@ def test_a_function_that_moved_is_found_again_at_a_restart(session: Session, tmp
     session.post("/breakpoints", {"function": "f"})
     assert session.launch(str(script))["location"]["line"] == 1
     script.write_text("# a new first line\n\ndef f():\n    return 1\nf()\n")
-    assert session.post("/restart", {"wait": 20})["location"]["line"] == 3
+    assert session.post("/restart", {"wait": 60})["location"]["line"] == 3
 
 
 def test_a_module_run_with_m_has_functions_of_its_own(session: Session) -> None:
     session.post("/breakpoints", {"function": "Dog.speak"})
-    stop = session.post("/launch", {"module": "functions", "cwd": str(PROGRAMS), "wait": 20})
+    stop = session.post("/launch", {"module": "functions", "cwd": str(PROGRAMS), "wait": 60})
     assert stop["location"]["line"] == FUNCTIONS.line("dog_speaks")
 
 

@@ -37,7 +37,7 @@ def check_stops(session: Session, **options: Any) -> None:
         assert stop["location"]["line"] == WORKERS.line("work")
         assert session.evaluate("number") == number
         assert [each["name"] for each in session.get("/threads")["threads"]] == ["MainThread"]
-        step = session.post("/step-over", {"wait": 20})
+        step = session.post("/step-over", {"wait": 60})
         assert (step["reason"], step["location"]["line"]) == ("step", WORKERS.line("after"))
         assert session.evaluate("doubled") == str(2 * int(number))
         stop = session.resume()
@@ -62,7 +62,7 @@ def wait_for_warm_interpreter(server: Server) -> None:
     """Have one launched, until the pool has another of the same Python."""
     with server.session() as session:
         for _ in range(50):
-            session.post("/launch", {"code": "pass", "wait": 20})
+            session.post("/launch", {"code": "pass", "wait": 60})
             if server.get("/info")["warm_interpreters"].get(sys.executable):
                 return
     raise AssertionError("the pool never had a warm interpreter")

@@ -19,7 +19,7 @@ def wait_for_prompt(session: Session, how: str, prompt: str, **options: Any) -> 
 
 
 def check_end(session: Session, output: str) -> None:
-    end = session.get("/status?wait=20")
+    end = session.get("/status?wait=60")
     assert (end["status"], end["exit_code"]) == ("terminated", 0), end
     assert session.output().endswith(output)
 
@@ -36,10 +36,10 @@ def test_a_question_is_seen_and_answered(session: Session, route: str) -> None:
 def test_every_interpreter_reports_that_it_waits_for_input(session: Session, python: str) -> None:
     wait_for_prompt(session, "twice", "first: ", python=python)
     session.post("/input", {"input": "one\n"})
-    answer = session.get("/status?wait=20")
+    answer = session.get("/status?wait=60")
     assert (answer["status"], answer["prompt"]) == ("waiting_for_input", "second: ")
     session.post("/input", {"input": "tw"})  # no end of line: it goes on waiting
-    assert session.get("/status?wait=20")["prompt"] == "second: "
+    assert session.get("/status?wait=60")["prompt"] == "second: "
     session.post("/input", {"input": "o\n"})
     check_end(session, "['one\\n', 'two']\n")
 
@@ -63,7 +63,7 @@ def test_input_may_come_before_it_is_wanted(session: Session) -> None:
 
 
 def test_a_paused_program_takes_input_for_later(session: Session) -> None:
-    session.post("/launch", {"code": "print(input())", "stop_on_entry": True, "wait": 20})
+    session.post("/launch", {"code": "print(input())", "stop_on_entry": True, "wait": 60})
     assert session.post("/input", {"input": "x\n"})["status"] == "paused"
     assert session.resume()["status"] == "terminated"
     assert session.output() == "x\n"
@@ -73,7 +73,7 @@ def test_lines_are_iterated_as_they_come_until_the_end_of_file(session: Session)
     wait_for_prompt(session, "iterate", "")
     for word in ("one", "two"):
         session.post("/input", {"input": f"{word}\n"})
-        assert session.get("/status?wait=20")["status"] == "waiting_for_input"
+        assert session.get("/status?wait=60")["status"] == "waiting_for_input"
         assert session.output().endswith(f"got {word}\n")
     session.post("/input", {"close": True})
     check_end(session, "end of file\n")
@@ -82,7 +82,7 @@ def test_lines_are_iterated_as_they_come_until_the_end_of_file(session: Session)
 def test_reading_everything_waits_for_the_end_of_file(session: Session) -> None:
     wait_for_prompt(session, "all", "")
     session.post("/input", {"input": "a\n"})
-    assert session.get("/status?wait=20")["status"] == "waiting_for_input"
+    assert session.get("/status?wait=60")["status"] == "waiting_for_input"
     session.post("/input", {"input": "b", "close": True})
     check_end(session, "'a\\nb'\n")
 
@@ -96,7 +96,7 @@ def test_closing_the_input_is_an_end_of_file(session: Session) -> None:
 def test_after_closing_there_is_nothing_more_to_give(session: Session) -> None:
     wait_for_prompt(session, "iterate", "")
     session.post("/input", {"input": "x\n", "close": True})
-    session.get("/status?wait=20")
+    session.get("/status?wait=60")
     assert session.post("/input", {"input": "y\n"}, expect=409)["error"]["details"]["possible"]
 
 
@@ -123,7 +123,7 @@ def test_input_that_is_not_read_does_not_pile_up_for_ever(session: Session) -> N
 
 def test_a_program_that_closed_its_stdin_is_not_ours_to_feed(session: Session) -> None:
     session.launch(STDIN_READERS, args=["close"], wait=0)
-    session.get("/output?wait=20")
+    session.get("/output?wait=60")
     assert session.get("/status")["status"] == "running"
     session.post("/terminate")
 
@@ -141,11 +141,11 @@ def test_a_program_that_waits_for_input_can_be_paused_terminated_and_run_again(
     answer = session.post("/pause", {"wait": 0.1})
     assert (answer["status"], answer["pause_pending"]) == ("waiting_for_input", True)
     session.post("/input", {"input": "Bo\n"})
-    stop = session.get("/status?wait=20")
+    stop = session.get("/status?wait=60")
     assert stop["status"] in ("paused", "terminated")
     if stop["status"] == "paused":
         session.post("/terminate")
-    again = session.post("/restart", {"wait": 20})
+    again = session.post("/restart", {"wait": 60})
     assert (again["status"], again["prompt"]) == ("waiting_for_input", "name? ")
 
 

@@ -118,7 +118,7 @@ class Clients(RuleBasedStateMachine):
     def launch(self, index: int) -> None:
         one = self.pick(index)
         allowed = one.state in ("created", "terminated")
-        body = {"script": PROGRAM.path, "wait": 20 if one.points else 0}
+        body = {"script": PROGRAM.path, "wait": 60 if one.points else 0}
         answer = self.operate(one, "launch", body, allowed)
         if allowed:
             one.state = one.after_running()
@@ -129,7 +129,7 @@ class Clients(RuleBasedStateMachine):
     def restart(self, index: int) -> None:
         one = self.pick(index)
         allowed = one.state != "created"
-        answer = self.operate(one, "restart", {"wait": 20 if one.points else 0}, allowed)
+        answer = self.operate(one, "restart", {"wait": 60 if one.points else 0}, allowed)
         if allowed:
             one.state = one.after_running()
             assert answer["status"] == one.state
@@ -139,7 +139,7 @@ class Clients(RuleBasedStateMachine):
     def resume(self, index: int) -> None:
         one = self.pick(index)
         allowed = one.state == "paused"
-        answer = self.operate(one, "continue", {"wait": 20 if one.points else 0}, allowed)
+        answer = self.operate(one, "continue", {"wait": 60 if one.points else 0}, allowed)
         if allowed:
             one.state = one.after_running()
             assert answer["status"] == one.state
@@ -167,7 +167,7 @@ class Clients(RuleBasedStateMachine):
     @rule(index=st.integers(0, 9))
     def pause(self, index: int) -> None:
         one = self.pick(index)
-        answer = self.operate(one, "pause", {"wait": 20}, one.state == "running")
+        answer = self.operate(one, "pause", {"wait": 60}, one.state == "running")
         if answer is not None:
             assert answer["status"] == "paused"
             one.state = "paused"
@@ -228,7 +228,7 @@ class Clients(RuleBasedStateMachine):
         paused = [one for one in self.sessions if one.state == "paused"]
         one = paused[index % len(paused)]
         bodies = {"evaluate": {"expression": "6 * 7"}}
-        default = {"wait": 20 if one.points else 0.5}
+        default = {"wait": 60 if one.points else 0.5}
 
         def do(operation: str) -> int:
             with httpx.Client(base_url=self.server.url, timeout=60, trust_env=False) as http:
@@ -250,7 +250,7 @@ class Clients(RuleBasedStateMachine):
     # -- agreement ------------------------------------------------------------------------------
 
     def expect(self, one: Modelled, state: str) -> Any:
-        answer = self.ask("GET", f"{one.path}/status?wait=20").json()
+        answer = self.ask("GET", f"{one.path}/status?wait=60").json()
         assert answer["status"] == state, answer
         one.state = state
         return answer
@@ -259,7 +259,7 @@ class Clients(RuleBasedStateMachine):
         """A killed program is noticed at once; a paused one is paused until then."""
         since = 0
         while True:
-            page = self.ask("GET", f"{one.path}/events?since={since}&wait=20").json()
+            page = self.ask("GET", f"{one.path}/events?since={since}&wait=60").json()
             assert page["events"], "its end was never told"
             since = page["last_seq"]
             if any(each["type"] == "terminated" for each in page["events"]):

@@ -159,7 +159,7 @@ def test_what_has_no_event_is_told_as_a_change(server: Server) -> None:
     with follow(server) as client:
         session = Session(server, server.post("/sessions")["session_id"])
         code = "print('one')\ninput()\nprint('two')\n"
-        session.post("/launch", {"code": code, "wait": 20})
+        session.post("/launch", {"code": code, "wait": 60})
 
         def waits(data: Json) -> bool:
             shown = data["sessions"].get(session.id, {})
@@ -167,7 +167,7 @@ def test_what_has_no_event_is_told_as_a_change(server: Server) -> None:
 
         before = client.wait_for_change(waits)["sessions"][session.id]
         assert before["kind"] == "program"
-        session.post("/input", {"input": "\n", "wait": 20})
+        session.post("/input", {"input": "\n", "wait": 60})
         ended = client.wait_for_change(
             lambda data: data["sessions"].get(session.id, {}).get("status") == "terminated"
         )["sessions"][session.id]

@@ -33,7 +33,7 @@ def test_both_streams_are_captured_with_times_in_order(session: Session, python:
 
 def test_what_was_printed_before_a_stop_is_there_at_the_stop(session: Session, python: str) -> None:
     code = "print('one', end='')\nprint('two')\nx = 1\n"
-    session.post("/launch", {"code": code, "python": python, "stop_on_entry": True, "wait": 20})
+    session.post("/launch", {"code": code, "python": python, "stop_on_entry": True, "wait": 60})
     session.post("/step-over")
     assert session.output() == "one"
     session.post("/step-over")
@@ -42,7 +42,7 @@ def test_what_was_printed_before_a_stop_is_there_at_the_stop(session: Session, p
 
 def test_output_is_read_page_by_page(session: Session) -> None:
     code = "import time\nfor i in range(40):\n    print(i, flush=True)\n    time.sleep(0.001)\n"
-    session.post("/launch", {"code": code, "wait": 20})
+    session.post("/launch", {"code": code, "wait": 60})
     whole = session.get("/output")
     cursor, found, pages = "0", "", 0
     while True:
@@ -63,7 +63,7 @@ def test_the_oldest_goes_when_there_is_too_much(server: Server) -> None:
         code = (
             "import sys\nfor i in range(400):\n    sys.stdout.write('x' * 99 + '\\n')\nprint('end')"
         )
-        session.post("/launch", {"code": code, "wait": 20})
+        session.post("/launch", {"code": code, "wait": 60})
         page = session.get("/output?since=0")
         assert page["dropped"] > 0
         assert len(texts(page)) <= 4096
@@ -73,7 +73,7 @@ def test_the_oldest_goes_when_there_is_too_much(server: Server) -> None:
 
 def test_one_enormous_write_is_kept_to_the_limit_as_well(server: Server) -> None:
     with server.session(output_limit_bytes=2048) as session:
-        session.post("/launch", {"code": "print('x' * 1_000_000)", "wait": 20})
+        session.post("/launch", {"code": "print('x' * 1_000_000)", "wait": 60})
         page = session.get("/output")
         assert len(texts(page)) <= 2048
         assert page["dropped"] > 0
@@ -85,7 +85,7 @@ def test_output_can_be_forgotten(session: Session) -> None:
     assert session.delete("/output") == {"cleared": True, "cursor": cursor}
     page = session.get("/output")
     assert (page["outputs"], page["dropped"]) == ([], 0), "what was cleared was not dropped"
-    session.post("/restart", {"wait": 20})
+    session.post("/restart", {"wait": 60})
     assert texts(session.get(f"/output?since={cursor}")) == "total 45\ndone\n"
 
 
@@ -101,7 +101,7 @@ def test_a_program_may_close_its_streams(session: Session) -> None:
         "import os, sys\nprint('before', flush=True)\nsys.stdout.close()\nos.close(2)\n"
         "os.close(0)\nx = 1\n"
     )
-    session.post("/launch", {"code": code, "stop_on_entry": True, "wait": 20})
+    session.post("/launch", {"code": code, "stop_on_entry": True, "wait": 60})
     for line in range(2, 7):
         assert session.post("/step-over")["location"]["line"] == line
     assert session.resume()["exit_code"] is not None
@@ -125,7 +125,7 @@ def events(answer: httpx.Response) -> Iterator[dict[str, str]]:
 
 def test_output_is_streamed_until_the_end(session: Session) -> None:
     code = "print('one')\nprint('two')\nprint('three')\n"
-    session.post("/launch", {"code": code, "stop_on_entry": True, "wait": 20})
+    session.post("/launch", {"code": code, "stop_on_entry": True, "wait": 60})
     with session.server.http.stream("GET", session.path("/output/stream")) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         stream = events(answer)
@@ -155,7 +155,7 @@ def test_relative_paths_start_where_the_program_started(session: Session, tmp_pa
     script = tmp_path / "moves.py"
     script.write_text("import os\nos.chdir('away')\nx = 1\ny = 2\n")
     session.post("/breakpoints", {"file": str(script), "line": 3})
-    session.post("/launch", {"script": "moves.py", "cwd": str(tmp_path), "wait": 20})
+    session.post("/launch", {"script": "moves.py", "cwd": str(tmp_path), "wait": 60})
     point = session.post("/breakpoints", {"file": "moves.py", "line": 4})
     assert (point["verified"], point["file"]) == (True, str(script))
     assert session.resume()["location"]["line"] == 4

@@ -185,7 +185,7 @@ def test_what_a_program_left_behind_goes_with_its_session_not_before(
     fifo = line()
     with server.session() as session:
         launch_in_mode(session, fifo, "orphaning")
-        assert session.get("/status?wait=20")["status"] == "terminated"
+        assert session.get("/status?wait=60")["status"] == "terminated"
         leader, *others = fifo.read_pids(4)
         assert [is_running(pid) for pid in others] == [True] * 3 or is_running(leader)
 
@@ -306,7 +306,7 @@ def test_a_stopped_server_says_why_its_sessions_ended(own: Server) -> None:
     try:
         shown = again.get(f"/sessions/{session.id}")
         assert (shown["status"], shown["reason"]) == ("terminated", "server_stopped")
-        assert again.post(f"/sessions/{session.id}/restart", {"wait": 20})["status"] == "paused"
+        assert again.post(f"/sessions/{session.id}/restart", {"wait": 60})["status"] == "paused"
     finally:
         again.stop()
 
@@ -438,7 +438,7 @@ def test_a_paused_target_that_is_killed_is_terminated(
 
     os.kill(fifo.read_pids(1)[0], signal.SIGKILL)
 
-    events = session.get(f"/events?since={seen}&wait=20")["events"]
+    events = session.get(f"/events?since={seen}&wait=60")["events"]
     assert [each["event"] for each in events] == ["terminated"]
     shown = session.get("/status")
     assert (shown["status"], shown["reason"], shown["exit_code"]) == KILLED
@@ -456,7 +456,7 @@ def test_a_target_killed_during_a_step_answers_the_step(
     session.post("/step-over")
     seen = session.get()["last_event"]
     stepping = PendingRequest(session.server, "POST", session.path("/step-over"), {"wait": True})
-    session.get(f"/events?since={seen}&wait=20")
+    session.get(f"/events?since={seen}&wait=60")
 
     os.kill(fifo.read_pids(1)[0], signal.SIGKILL)
 

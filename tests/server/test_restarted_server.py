@@ -99,7 +99,7 @@ def test_a_session_can_be_run_again_after_the_server_is_gone(restarted: Restarte
     assert [each["expression"] for each in again.get()["watches"]] == ["total"]
     assert again.get()["launch"]["args"] == ["x"]
 
-    stop = again.post("/relaunch", {"wait": 20})
+    stop = again.post("/relaunch", {"wait": 60})
     assert (stop["status"], stop["reason"]) == ("paused", "breakpoint")
     assert stop["location"]["line"] == LOOP.line("add")
     assert again.evaluate("number") == "3"
@@ -137,7 +137,7 @@ def test_sessions_that_were_deleted_or_timed_out_do_not_come_back(restarted: Res
 def test_the_story_of_a_session_goes_on_after_a_restart(restarted: Restarted) -> None:
     over, before = restarted.over, restarted.events
     assert over.get("/events")["events"][: len(before)] == before
-    over.post("/relaunch", {"wait": 20})
+    over.post("/relaunch", {"wait": 60})
     numbers = [each["seq"] for each in over.get("/events")["events"]]
     assert numbers == list(range(1, len(numbers) + 1))
     assert len(numbers) > len(before)

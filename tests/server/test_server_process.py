@@ -168,7 +168,7 @@ def test_a_signal_ends_it_in_order(own: Server, number: signal.Signals) -> None:
 def test_whoever_waits_when_it_ends_is_answered(own: Server) -> None:
     session = own.post("/sessions")["session_id"]
     own.post(f"/sessions/{session}/launch", {"script": IDLE.path})
-    own.get(f"/sessions/{session}/output?wait=20")
+    own.get(f"/sessions/{session}/output?wait=60")
     with own.http.stream("GET", f"/sessions/{session}/output/stream") as stream:
         lines = stream.iter_lines()
         assert next(lines) == "id: 1"

@@ -121,7 +121,7 @@ def test_a_client_that_disappears_while_it_waits_does_no_harm(session: Session) 
     with socket.create_connection((url.hostname, url.port or 0)) as client:
         path = session.path("/status?wait=60")
         client.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
-    stop = session.post("/pause", {"wait": 20})
+    stop = session.post("/pause", {"wait": 60})
     assert (stop["status"], stop["reason"]) == ("paused", "pause")
     assert session.get("/status")["status"] == "paused"
 

@@ -76,7 +76,7 @@ def test_source_that_only_the_target_has_is_read_there(session: Session) -> None
         "exec(compile(text, '<made>', 'exec'))\n"
         "made(1)\n"
     )
-    stop = session.post("/launch", {"code": code, "stop_on_exception": "uncaught", "wait": 20})
+    stop = session.post("/launch", {"code": code, "stop_on_exception": "uncaught", "wait": 60})
     assert stop["exception"]["type"] == "ZeroDivisionError"
     shown = session.get("/source?frame_id=0")
     assert "y = x + 1" in shown["content"]

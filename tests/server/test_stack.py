@@ -86,7 +86,7 @@ def test_a_running_program_has_no_frames_to_look_into(session: Session) -> None:
     assert wrong["error"]["details"]["state"] == "created"
     spinning = Program("busy_loop.py")
     session.launch(spinning, wait=0)
-    session.get("/output?since=0&wait=20")
+    session.get("/output?since=0&wait=60")
     for path in ("/stacktrace", "/frames/0/variables", "/frames/0/scopes", "/variables/1000"):
         wrong = session.get(path, expect=409)
         assert wrong["error_code"] == "wrong_state"

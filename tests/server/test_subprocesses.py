@@ -43,7 +43,7 @@ def test_a_function_that_was_held_may_fork_and_is_stepped_on(session: Session, p
     stop = session.launch(CHILD_STARTER, python=python, args=["fork_returns"])
     assert stop["location"]["line"] == CHILD_STARTER.line("fork")
 
-    step = session.post("/step-over", {"wait": 20})
+    step = session.post("/step-over", {"wait": 60})
 
     assert (step["reason"], step["location"]["function"]) == ("step", "fork_returns")
     assert int(session.evaluate("pid")) > 0

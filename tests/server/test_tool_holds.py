@@ -62,7 +62,7 @@ def test_nothing_held_says_how_to_hold_something(tools: ToolCaller) -> None:
 
 def test_a_held_call_says_all_that_a_decision_needs(tools: ToolCaller, shop: Any) -> None:
     running = run_in_thread(lambda: shop.price("tea"))
-    answer = tools.call("hold_list", wait=30)
+    answer = tools.call("hold_list", wait=60)
     [hold] = answer["holds"]
     assert (hold["kind"], hold["moment"], hold["what"]) == ("calls", "before", "Shop.price")
     assert hold["arguments"] == {"item": "'tea'", "count": "1 (default)"}
@@ -81,7 +81,7 @@ def test_a_held_call_says_all_that_a_decision_needs(tools: ToolCaller, shop: Any
     assert "called from <lambda>" in text
     assert "signature (item" in text
     tools.call("hold_decide", hold_id=hold["hold_id"], action="continue")
-    assert running.result(30) == 3
+    assert running.result(60) == 3
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_decision_about_a_call_says_what_came_of_it(
     assert (answer["action"], answer["status"]) == (decision["action"], "running")
     assert outcome.items() <= answer.items()
     assert answer["call_id"] == hold["call_id"]
-    assert running.result(30) == returned
+    assert running.result(60) == returned
 
 
 def test_an_exception_is_raised_and_reported(tools: ToolCaller, shop: Any) -> None:
@@ -125,7 +125,7 @@ def test_an_exception_is_raised_and_reported(tools: ToolCaller, shop: Any) -> No
     )
     assert answer["exception"] == "OSError: no shop"
     with pytest.raises(OSError, match="no shop"):
-        running.result(30)
+        running.result(60)
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_a_wrong_decision_is_told_what_is_valid(
     assert error["details"]["field"] == field
     assert said in f"{error['message']} {error['hint']} {error['details']}"
     tools.call("hold_decide", hold_id=hold, action="continue")
-    assert running.result(30) == 3
+    assert running.result(60) == 3
 
 
 def test_an_action_of_another_kind_is_told_what_is_possible(tools: ToolCaller, shop: Any) -> None:
@@ -160,7 +160,7 @@ def test_an_action_of_another_kind_is_told_what_is_possible(tools: ToolCaller, s
     error = tools.fail("hold_decide", expect=409, hold_id=hold, action="inject", message="x")
     assert error["details"]["possible"] == ["continue", "skip", "raise", "modify", "replace"]
     tools.call("hold_decide", hold_id=hold, action="continue")
-    assert running.result(30) == 3
+    assert running.result(60) == 3
     error = tools.fail("hold_decide", expect=409, hold_id=hold, action="continue")
     assert "already decided: continue, by tester" in error["message"]
     shown = tools.call("hold_list", hold_id=hold)
@@ -178,7 +178,7 @@ def test_a_call_that_takes_longer_is_found_later(tools: ToolCaller, shop: Any) -
     assert "has not returned yet" in answer["message"]
     inner = answer["held"][0]["hold_id"]
     tools.call("hold_decide", hold_id=inner, action="skip", value=5)
-    assert running.result(30) == 10
+    assert running.result(60) == 10
     assert tools.call("calls_search", call_id=outer["call_id"])["calls"][0]["result"] == "10"
 
 
@@ -204,7 +204,7 @@ def test_what_a_call_returned_can_be_changed_after_it(
     assert hold["allows"] == ["continue", "skip", "raise"]
     answer = tools.call("hold_decide", hold_id=hold["hold_id"], action="skip", value=7)
     assert answer["result"] == "7"
-    assert running.result(30) == 7
+    assert running.result(60) == 7
     shown = tools.call("calls_search", call_id=hold["call_id"])
     assert (shown["calls"][0]["result"], shown["delivered"]) == ("6", "7")
 
@@ -218,7 +218,7 @@ def test_a_large_argument_keeps_the_budget(tools: ToolCaller, shop: Any) -> None
         assert answer["holds"][0]["allows"][0] == "continue"
     assert tools.call("hold_list", budget_tokens=100)["holds"][0]["hold_id"] == hold
     tools.call("hold_decide", hold_id=hold, action="skip", value=large, budget_tokens=100)
-    assert running.result(30) == large
+    assert running.result(60) == large
 
 
 def test_many_holds_are_counted_where_they_do_not_fit(tools: ToolCaller, shop: Any) -> None:
@@ -232,7 +232,7 @@ def test_many_holds_are_counted_where_they_do_not_fit(tools: ToolCaller, shop: A
     assert answer["omitted"] == [f"{12 - shown} holds: raise budget_tokens"]
     for hold in tools.call("hold_list", budget_tokens=3000)["holds"]:
         tools.call("hold_decide", hold_id=hold["hold_id"], action="skip", value=1)
-    assert [each.result(30) for each in running] == [1] * 12
+    assert [each.result(60) for each in running] == [1] * 12
 
 
 def test_a_program_is_stepped_through_its_hold(own_server: Server, tools: ToolCaller) -> None:
@@ -272,9 +272,9 @@ def test_a_stop_after_a_decision_is_told_before_it_is_run_past(
 
 def test_waiting_ends_when_the_session_does(own_server: Server, tools: ToolCaller) -> None:
     with own_server.session() as session:
-        waiting = run_in_thread(lambda: tools.call("hold_list", wait=40, session_id=session.id))
+        waiting = run_in_thread(lambda: tools.call("hold_list", wait=60, session_id=session.id))
         session.launch(LOOP)
-        assert waiting.result(30)["message"] == f"Session {session.id} has ended."
+        assert waiting.result(60)["message"] == f"Session {session.id} has ended."
 
 
 def test_an_unknown_session_or_hold_is_an_error(tools: ToolCaller) -> None:
@@ -295,7 +295,7 @@ def test_secrets_are_hidden_unless_asked_for(tools: ToolCaller, own_server: Serv
     shown = tools.call("hold_list", hold_id=hold["hold_id"], show_secrets=True)
     assert shown["holds"][0]["arguments"]["password"] == "'hunter2-and-more'"
     answer = tools.read("hold_decide", hold_id=hold["hold_id"], action="continue")
-    assert running.result(30) == {"api_key": "sk-0123456789abcdefghij"}
+    assert running.result(60) == {"api_key": "sk-0123456789abcdefghij"}
     assert "sk-0123" not in answer
     listed = tools.read("calls_search", session_id=application.session_id)
     assert "hunter2" not in listed
@@ -322,4 +322,4 @@ def test_expressions_are_evaluated_where_a_call_is_held(tools: ToolCaller, shop:
     assert "len(basket) = 2" in tools.read("hold_list", hold_id=hold, evaluate=asked)
     assert tools.fail("hold_list", evaluate=asked)["details"]["field"] == "evaluate"
     tools.call("hold_decide", hold_id=hold, action="continue")
-    assert running.result(30) == 3
+    assert running.result(60) == 3

@@ -52,7 +52,7 @@ def test_a_stop_that_one_was_not_told_of_is_not_run_past(
     session = user.run(GATE, "gate", args=[str(tmp_path / "gate")])["session_id"]
     assert user.resume(until=place(GATE, "after"), timeout=0)["status"] == "running"
     (tmp_path / "gate").write_text("open")
-    assert user.server.get(f"/sessions/{session}/status?wait=30")["status"] == "paused"
+    assert user.server.get(f"/sessions/{session}/status?wait=60")["status"] == "paused"
 
     report = user.call(tool)
     assert report["at"] == place(GATE, "after")

@@ -35,7 +35,7 @@ def test_a_very_fast_breakpoint_is_there_before_the_answer(session: Session, pyt
 
 
 def test_fifty_continues_without_waiting_lose_no_stop(session: Session) -> None:
-    session.post("/launch", {"script": LOOP.path, "stop_on_entry": True, "wait": 20})
+    session.post("/launch", {"script": LOOP.path, "stop_on_entry": True, "wait": 60})
     session.break_at(LOOP, "add", "return", "call")
     stops = []
     for _ in range(100):
@@ -56,20 +56,20 @@ def test_fifty_continues_without_waiting_lose_no_stop(session: Session) -> None:
 def test_a_busy_program_is_paused_where_it_is(session: Session, python: str) -> None:
     code = "print('go', flush=True)\nn = 0\nwhile True:\n    n += 1\n"
     session.post("/launch", {"code": code, "python": python})
-    session.get("/output?wait=20")
+    session.get("/output?wait=60")
     stop = session.post("/pause")
     assert (stop["status"], stop["reason"]) == ("paused", "pause")
     assert stop["location"]["line"] in (2, 3, 4)
     session.post("/continue")
     assert session.get("/status")["status"] == "running"
-    assert session.post("/pause", {"wait": 20})["status"] == "paused"
+    assert session.post("/pause", {"wait": 60})["status"] == "paused"
 
 
 def test_a_pause_during_a_sleep_is_pending_and_takes_effect_later(session: Session) -> None:
     code = "import time\nprint('zzz', flush=True)\ntime.sleep(1)\nawake = True\nawake = 2\n"
     session.post("/launch", {"code": code})
-    session.get("/output?wait=20")
+    session.get("/output?wait=60")
     answer = session.post("/pause", {"wait": 0.1})
     assert (answer["status"], answer["pause_pending"]) == ("running", True)
-    stop = session.get("/status?wait=20")
+    stop = session.get("/status?wait=60")
     assert (stop["status"], stop["reason"], stop["location"]["line"]) == ("paused", "pause", 4)

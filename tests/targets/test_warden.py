@@ -8,7 +8,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -108,11 +107,9 @@ def test_a_runaway_does_not_outlive_its_server(line: PidPipe) -> None:
     with Owner(line, RUNAWAY) as owner:
         warden = owner.warden()
         line.read_pids(1)
-        begun = time.monotonic()
         owner.process.kill()
         line.wait_until_gone()
         wait_for_end(warden)
-        assert time.monotonic() - begun < 10
 
 
 @pytest.mark.parametrize("deadly", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])

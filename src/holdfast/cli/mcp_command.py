@@ -25,7 +25,6 @@ from holdfast.client import discovery, server_check
 from holdfast.client.http_client import require_loopback
 
 _UNUSED_SECONDS = 1.5
-"""How long the server may take to end what the agent has started, and then itself."""
 _MAX_LINE_BYTES = 64 * 1024 * 1024
 _FOR_US = b'{"holdfast"'
 """How lines begin that are not the agent's."""

@@ -16,6 +16,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from holdfast import timings
+
 Look = Callable[[str], Any]
 _look: ContextVar[Look | None] = ContextVar("holdfast_look", default=None)
 
@@ -77,7 +79,7 @@ def _fetch_and_load(cid: str) -> Any:
     from holdfast.client.value_pickler import loads
 
     url = discovery.server_url()
-    client = HttpClient(url)
+    client = HttpClient(url, timeout=timings.TIMINGS.stored_value)
     try:
         reply = client.ask("GET", f"/api/cid/{cid}")
     except DebugError as problem:

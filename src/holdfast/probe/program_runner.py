@@ -24,6 +24,7 @@ from . import (
     pydevd_control,
     run_experiment,
     standard_streams,
+    timings,
 )
 from .program_order import ORDER
 from .pydevd_access import HERE, current, end_step, is_ours
@@ -71,7 +72,8 @@ def run_program(
         ORDER.answer(facts)
         if not pydevd_control.wait_until_configured(db):
             return
-        flush()  # or a program that exits at once would seem never to have started
+        # Or a program that exits at once would seem never to have started.
+        flush(timings.TIMINGS.start_told)
     _run_to_end(run)
 
 

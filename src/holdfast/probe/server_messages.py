@@ -69,7 +69,7 @@ def _send_response(request: Dict[str, Any], body: Any, error: Optional[str] = No
     send(message)
 
 
-def flush() -> None:
+def flush(seconds: Optional[float] = None) -> None:
     """Wait until every message so far has been written to the connection, for a while at most."""
     from _pydevd_bundle.pydevd_net_command import _NullNetCommand
 
@@ -80,7 +80,7 @@ def flush() -> None:
     mark = _NullNetCommand()
     mark.send = lambda _socket: sent.set()
     db.writer.add_command(mark)
-    sent.wait(timings.TIMINGS.messages_sent)
+    sent.wait(timings.TIMINGS.messages_sent if seconds is None else seconds)
 
 
 def flush_output() -> None:

@@ -19,6 +19,8 @@ class ProbeTimings:
     """How long a watched expression may take to get its first value."""
     messages_sent: float = 2.0
     """How long a program that may end at once waits until the server has its messages."""
+    start_told: float = 5.0
+    """How long a program waits before its first line until the server knows that it has started."""
     output_read: float = 0.01
     """How long output waits until the server has read what was written to the other stream."""
     output_read_at_message: float = 0.1

@@ -71,10 +71,10 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def read_timings(cls) -> Settings:
-        """Those of a server that nobody has changed."""
+        """The defaults, with the time limits of this process."""
         names = [field.name for field in msgspec.structs.fields(cls)]
         set_there = vars(timings.TIMINGS)
-        return cls(**{name: set_there[name] for name in names if name in set_there})
+        return cls().replace({name: set_there[name] for name in names if name in set_there})
 
     def replace(self, values: Mapping[str, Any]) -> Settings:
         """These settings with some values replaced, each checked."""

@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.bridge import Bridge, start
 from holdfast.recording import command_sender
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 class SteeredSession:

@@ -185,7 +185,7 @@ def test_a_program_ends_with_the_editor_that_launched_it_and_vanished(
     editor.wait_stop()
     editor.close()
     session = latest(server)
-    assert session.get("/status?wait=30")
+    assert session.get("/status?wait=60")
     wait_until(lambda: session.get("/status")["status"] == "terminated", "it ended")
 
 

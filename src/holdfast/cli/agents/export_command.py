@@ -81,7 +81,7 @@ def _post(url: str, document: dict[str, Any]) -> int:
     body = json.dumps(document).encode()
     request = Request(url, body, {"Content-Type": "application/json"})
     try:
-        with urlopen(request, timeout=timings.TIMINGS.spans_sent) as answer:
+        with urlopen(request, timeout=timings.TIMINGS.spans_exported) as answer:
             body = answer.read()
     except HTTPError as problem:
         text = problem.read(500).decode(errors="replace").strip()

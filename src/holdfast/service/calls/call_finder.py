@@ -78,7 +78,7 @@ class CallFinder:
         self, query: CallQuery, checks: list[Check], check: FilterCheck | None, limit: int
     ) -> FoundCalls:
         records: list[CallRecord] = []
-        # A measure of work, during which the clock of the loop stands still.
+        # Real time, also where a test holds the loop's clock: it measures our own work.
         looked_at, deadline = 0, time.monotonic() + timings.TIMINGS.call_search
         chunk = _CHUNK if checks or check else limit + 1
         while True:

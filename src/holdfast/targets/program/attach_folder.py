@@ -27,7 +27,10 @@ from holdfast.trust.private_files import is_private_directory
 _PLACES = ("tmp", "var/tmp", "dev/shm", "run")
 _LIBRARY_FOLDER = "debugpy/_vendored/pydevd/pydevd_attach_to_process"
 _UNUSED = {"winappdbg", "windows", "linux_and_mac"}
-_CACHES = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "holdfast", "pycache").expanduser()
+_CACHE_HOME = os.environ.get("XDG_CACHE_HOME", "")
+# A relative one is to be ignored.
+_CACHE_HOME = _CACHE_HOME if os.path.isabs(_CACHE_HOME) else os.path.expanduser("~/.cache")
+_CACHES = Path(_CACHE_HOME, "holdfast", "pycache")
 
 
 class AttachFolder:

@@ -27,11 +27,11 @@ async def kill_all(tag: int | None, pgid: int | None, grace: float | None = None
         await _terminate(members, grace)
     loop, quiet = asyncio.get_running_loop(), 0
     deadline = loop.time() + timings.TIMINGS.killed
-    while loop.time() < deadline:
+    while True:
         left = await asyncio.to_thread(members.signal, signal.SIGKILL)
         # Two empty sweeps in a row: one may miss a process that is just being forked.
         quiet = 0 if left else quiet + 1
-        if quiet == 2:
+        if quiet == 2 or loop.time() >= deadline:
             break
         await _wait_until_ended(left, _ROUND_SECONDS)
     is_clean = quiet == 2 and not members.unreachable
