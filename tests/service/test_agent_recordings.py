@@ -18,11 +18,7 @@ from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 from local_server import LocalServer
 from replayable_agent import read_events
 from two_lane_agent import TwoLaneAgent
-
-A_LOOK = 0.25
-"""Seconds in which a server looks once for new sessions."""
-A_LOOK_AT_ALL = 1.0
-"""Seconds in which it looks once at those that are over, too."""
+from written_agents import A_LOOK, A_LOOK_AT_ALL
 
 
 @contextmanager
