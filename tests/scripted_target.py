@@ -39,7 +39,7 @@ _THREAD = 1
 _BUSY_LINES = 20_000  # in one turn: so many make a program that only a pause can stop
 _MAX_FRAMES = 20
 _MAX_LOCALS = 200
-_MODULES = {"collections", "dataclasses", "json", "sys", "time"}
+_MODULES = {"collections", "dataclasses", "json", "sys", "threading", "time"}
 """What a script may import. It runs in the test's own process, and must not reach into that."""
 
 Frame = tuple[types.FrameType, int]  # and the line to show for it
@@ -537,7 +537,7 @@ class ScriptedProgram(asyncio.Protocol):
 
     def _stop_at(self, error: BaseException) -> None:
         self._error = error
-        frames = list(traceback.walk_tb(error.__traceback__))[::-1]
+        frames = self._list_raised_frames(error)
         kind = type(error)
         described = {"type": kind.__qualname__, "module": kind.__module__, "message": str(error)}
         self._stop_in(frames, "exception", exception=described)
@@ -569,11 +569,14 @@ class ScriptedProgram(asyncio.Protocol):
         file = self._code.co_filename if self._code else None
         return [pair for pair in _iter_stack(frame) if pair[0].f_code.co_filename == file]
 
-    def _describe_exception(self, error: BaseException) -> dict[str, Any]:
-        """As the probe does, without what led to it."""
+    def _list_raised_frames(self, error: BaseException) -> list[Frame]:
         file = self._code.co_filename if self._code else None
         walked = list(traceback.walk_tb(error.__traceback__))
-        pairs = [pair for pair in walked[::-1] if pair[0].f_code.co_filename == file]
+        return [pair for pair in walked[::-1] if pair[0].f_code.co_filename == file]
+
+    def _describe_exception(self, error: BaseException) -> dict[str, Any]:
+        """As the probe does, without what led to it."""
+        pairs = self._list_raised_frames(error)
         frames = [{**_describe_frame(*pair), "depth": depth} for depth, pair in enumerate(pairs)]
         if pairs:
             names = read_locals(pairs[0][0])

@@ -49,6 +49,7 @@ SEPARATE = [
     "server/mcp/test_agent_streams.py",
     "server/mcp/test_mcp_*.py",
     "service/test_agent_event_log.py",
+    "service/test_agent_recordings.py",
     "test_bench_evaluation.py",
     "wire/test_dap.py",
     "wire/test_report_reduction.py",

@@ -30,7 +30,7 @@ LONG_NAME = "a directory, so long that with those around it the path has 150 cha
 CHOSEN = [
     "client/test_reports.py",
     "core/test_breakpoint_places.py",
-    "server/test_stop_reports.py",
+    "server/test_stop_reports_of_programs.py",
     "service/test_run_plan.py",
     "trust/test_private_files.py",
 ]

@@ -99,41 +99,6 @@ def test_a_message_is_injected_where_a_model_is_held(looper: AgentView) -> None:
     assert looper.wait_for_event("message_injected")["data"]["content"] == "hurry"
 
 
-MISTAKES: list[tuple[dict[str, Any], str]] = [
-    ({"action": "dance"}, "action"),
-    ({"action": "modify"}, "input"),
-    ({"action": "modify", "input": 5}, "input"),
-    ({"action": "modify", "input_text": "number: 4"}, "input_text"),
-    ({"action": "modify", "input_text": "4"}, "input_text"),
-    ({"action": "modify", "input_text": {}}, "input_text"),
-    ({"action": "skip", "fake_result": {"text": "seven"}}, "fake_result"),
-    ({"action": "skip"}, "result"),
-    ({"action": "skip", "fake_result": 5}, "fake_result"),
-    ({"action": "skip", "fake_result": {"literal": "f()"}}, "fake_result"),
-    ({"action": "raise", "exception_type": 5}, "exception_type"),
-    ({"action": "raise", "exception_message": 5}, "exception_message"),
-    ({"action": "continue", "timeout": "x"}, "timeout"),
-]
-
-
-def test_a_mistake_leaves_the_hold_open(looper: AgentView, held: Any) -> None:
-    path = f"/api/holds/{held['hold_id']}"
-    for body, field in MISTAKES:
-        error = looper.server.post(f"{path}/decision", body, expect=400)["error"]
-        assert error["details"]["field"] == field, body
-        assert looper.server.get(path)["open"]
-    looper.decide(held, "continue")
-    assert looper.agent.read_reply() == "it is 2"
-
-
-def test_what_a_hold_does_not_allow_is_refused(looper: AgentView, held: Any) -> None:
-    error = looper.decide(held, "inject", expect=409, role="user", content="x")["error"]
-    assert error["details"]["possible"] == held["allows"]
-    error = looper.decide(held, "step-into", expect=409)["error"]
-    assert "does not allow" in error["message"]
-    looper.decide(held, "continue")
-
-
 def test_the_second_decision_is_told_who_made_the_first(looper: AgentView, held: Any) -> None:
     looper.decide(held, "continue", by="ann")
     error = looper.decide(held, "skip", expect=409, result=1, by="bob")
@@ -193,13 +158,6 @@ def test_everything_that_is_held_is_continued_at_once(server: Server) -> None:
         assert one.agent.read_reply() == other.agent.read_reply() == "it is 2"
 
 
-def test_a_hold_of_an_agent_evaluates_nothing(looper: AgentView, held: Any) -> None:
-    path = f"/api/holds/{held['hold_id']}/evaluate"
-    error = looper.server.post(path, {"expression": "1"}, expect=409)["error"]
-    assert error["details"]["kind"] == "agent"
-    looper.decide(held, "continue")
-
-
 # -- as programs are steered ----------------------------------------------------------------------
 
 
@@ -224,13 +182,6 @@ def test_continue_waits_for_the_next_stop_when_asked(looper: AgentView) -> None:
     assert shown["hold_id"] != first["hold_id"]
     looper.post("/continue")
     assert looper.agent.read_reply() == "it is 4"
-
-
-def test_there_is_nothing_to_continue_while_nothing_is_held(looper: AgentView) -> None:
-    for path in ("/continue", "/step-over"):
-        error = looper.post(path, {}, expect=409)["error"]
-        assert "nothing is held" in error["message"]
-        assert "/pause" in error["hint"]
 
 
 # -- lanes ----------------------------------------------------------------------------------------
@@ -364,20 +315,3 @@ def test_a_command_that_is_none_is_refused(looper: AgentView) -> None:
     assert error["error_code"] == "already_decided"
     looper.post("/command", {"data": {}}, expect=400)
     looper.post("/command", {"type": "pause", "data": []}, expect=400)
-
-
-def test_an_agent_that_is_over_takes_no_commands(looper: AgentView) -> None:
-    looper.agent.ask("close")
-    looper.wait_for_event("session_end")
-    for error in (looper.command("pause", expect=409), looper.get("/state?live=true", expect=409)):
-        assert error["error"]["details"]["state"] == "terminated"
-        assert "delete" in error["error"]["details"]["possible"]
-
-
-def test_only_agents_take_commands(server: Server) -> None:
-    with server.session() as session:
-        error = session.post("/command", {"type": "pause"}, expect=409)["error"]
-        assert error["details"]["kind"] == "program"
-        session.get("/state", expect=409)
-        session.get(f"/contents/{'0' * 64}", expect=409)
-    server.post("/sessions/nothing/command", {"type": "pause"}, expect=404)

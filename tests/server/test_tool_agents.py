@@ -32,13 +32,6 @@ def tools(own_server: Server) -> ToolCaller:
     return ToolCaller(own_server, "watcher")
 
 
-def test_without_an_agent_it_says_how_there_is_one(own_server: Server, tools: ToolCaller) -> None:
-    for session in own_server.get("/sessions")["sessions"]:
-        own_server.delete(f"/sessions/{session['session_id']}")
-    error = tools.fail("agent_control", expect=404)
-    assert "holdfast.bridge" in error["hint"]
-
-
 def test_an_agent_holds_the_tool_of_another_edits_its_input_and_sees_the_result(
     tools: ToolCaller, looper: AgentView
 ) -> None:
@@ -174,27 +167,6 @@ def test_breakpoints_are_listed_and_cleared(tools: ToolCaller, looper: AgentView
     assert tools.call("agent_control", command="breakpoints")["breakpoints"] == []
 
 
-@pytest.mark.parametrize(
-    ("request_", "field", "said"),
-    [
-        ({"command": "dance"}, "command", "pause, resume"),
-        ({"command": "break"}, "breakpoint", "break needs it"),
-        ({"command": "break", "breakpoint": "file:x"}, "breakpoint", "tool, model"),
-        ({"command": "pause", "message": "x"}, "message", "inject"),
-        ({"command": "inject"}, "message", "inject needs it"),
-        ({"command": "set", "key": "x"}, "value", "set needs it"),
-        ({"command": "cancel"}, "tool_id", "cancel needs it"),
-        ({"command": "status", "fields": {}}, "fields", "no such field"),
-    ],
-)
-def test_a_wrong_command_is_told_what_is_valid(
-    tools: ToolCaller, looper: AgentView, request_: Any, field: str, said: str
-) -> None:
-    error = tools.fail("agent_control", **request_)
-    assert error["details"]["field"] == field
-    assert said in f"{error['message']} {error['hint']} {error['details']}"
-
-
 def test_what_the_agent_refuses_is_said_in_its_words(tools: ToolCaller, looper: AgentView) -> None:
     error = tools.fail("agent_control", command="break", breakpoint="pattern:(a+)+")
     assert "repeats what is repeated" in error["message"]
@@ -202,26 +174,6 @@ def test_what_the_agent_refuses_is_said_in_its_words(tools: ToolCaller, looper: 
     assert "no tool call 'tool-9' is under way" in error["message"]
     error = tools.fail("agent_control", expect=409, command="resume")
     assert "nothing is held" in error["message"]
-
-
-def test_an_agent_is_found_by_name_or_by_a_part_of_its_id(
-    tools: ToolCaller, looper: AgentView
-) -> None:
-    for wanted in ("looper", looper.agent.id, looper.agent.id[-6:]):
-        assert tools.call("agent_control", session_id=wanted)["session_id"] == looper.agent.id
-    error = tools.fail("agent_control", expect=404, session_id="nobody")
-    assert looper.agent.id in error["hint"]
-
-
-def test_one_that_has_ended_is_still_shown(tools: ToolCaller, looper: AgentView) -> None:
-    looper.agent.ask("turn 1")
-    looper.agent.ask("close")
-    looper.wait_for_event("session_end")
-    shown = tools.call("agent_control", session_id=looper.agent.id)
-    assert (shown["status"], shown["reason"]) == ("terminated", "closed")
-    assert shown["recent"][-1] == "it ended: closed"
-    error = tools.fail("agent_control", expect=409, session_id=looper.agent.id, command="pause")
-    assert "has ended" in error["message"]
 
 
 def test_several_lanes_are_told_apart(tools: ToolCaller, looper: AgentView) -> None:

@@ -25,15 +25,6 @@ def launch_and_report(session: Session, **options: Any) -> dict[str, Any]:
     return found
 
 
-def test_a_launch_answers_at_once_that_it_runs(session: Session) -> None:
-    session.break_at(LAUNCH_REPORT, "print")
-    assert session.post("/launch", {"script": LAUNCH_REPORT.path}) == {
-        "session_id": session.id,
-        "status": "running",
-    }
-    assert session.get("/status?wait=60")["reason"] == "breakpoint"
-
-
 def test_a_relative_script_without_a_directory_is_found_from_the_servers(session: Session) -> None:
     seen = launch_and_report(session, script=os.path.relpath(LAUNCH_REPORT.path))
     assert seen["cwd"] == str(PROGRAMS)
@@ -165,15 +156,6 @@ def test_breakpoints_stop_in_a_directory_or_zip_file_that_is_run(
     assert session.output() == "42\n"
 
 
-def test_a_directory_without_a_main_file_is_refused(session: Session, tmp_path: Path) -> None:
-    refused = session.post("/launch", {"script": str(tmp_path)}, expect=400)
-    assert (refused["error_code"], refused["error"]["details"]["field"]) == (
-        "file_not_found",
-        "script",
-    )
-    assert "__main__.py" in refused["error"]["message"]
-
-
 def test_a_syntax_error_in_a_directorys_main_file_is_reported(
     session: Session, tmp_path: Path
 ) -> None:
@@ -197,20 +179,6 @@ def test_flags_of_the_interpreter_are_the_programs(session: Session) -> None:
     assert end["exit_code"] == 0, session.output("stderr")
     assert session.output().startswith("{'dev': True} ['default', 'error'] ['-O', '-Werror'")
     assert session.get("")["launch"]["python_args"] == flags
-
-
-@pytest.mark.parametrize(
-    "flags", [["-i"], ["-m", "json"], ["-Oc"], ["-"], ["script.py"], ["--help"], ["-X"], ["-V"]]
-)
-def test_a_flag_that_cannot_be_given_is_refused_with_those_that_can(
-    session: Session, flags: list[str]
-) -> None:
-    refused = session.post("/launch", {"code": "pass", "python_args": flags}, expect=400)
-    details = refused["error"]["details"]
-    assert (details["field"], details["flag"]) == ("python_args", flags[0])
-    assert "-X OPT" in details["accepted"]
-    assert "-X OPT" in refused["error"]["hint"]
-    assert session.get("/status")["status"] == "created"
 
 
 def test_the_named_interpreter_runs_the_program(session: Session, python: str) -> None:
@@ -237,60 +205,6 @@ def test_it_stops_on_entry_before_the_first_line(session: Session, python: str) 
     step = session.post("/step-over")
     assert step["location"]["line"] == 3
     assert session.resume()["exit_code"] == 0
-
-
-# -- what cannot be launched ----------------------------------------------------------------------
-
-
-def test_a_syntax_error_is_reported_with_its_place_and_can_be_corrected(
-    session: Session, tmp_path: Path
-) -> None:
-    script = tmp_path / "broken.py"
-    script.write_text("x = 1\nif x == 1\n    pass\n")
-    refused = session.post("/launch", {"script": str(script)}, expect=400)
-    assert refused["error_code"] == "syntax_error"
-    details = refused["error"]["details"]
-    assert (details["file"], details["line"]) == (str(script), 2)
-    assert details["text"].strip() == "if x == 1"
-    assert details["offset"] > 0
-    assert session.get("/status")["status"] == "created"
-
-    script.write_text("x = 1\n")
-    assert session.launch(str(script))["exit_code"] == 0
-
-
-@pytest.mark.parametrize(
-    ("body", "code", "field"),
-    [
-        ({"script": LAUNCH_REPORT.path, "cwd": "/no/such"}, "file_not_found", "cwd"),
-        ({"script": LAUNCH_REPORT.path, "python": "/no/python"}, "interpreter_not_found", None),
-        ({"script": LAUNCH_REPORT.path, "venv": "/no/env"}, "interpreter_not_found", None),
-        ({}, "invalid_request", None),
-        ({"script": LAUNCH_REPORT.path, "module": "json"}, "invalid_request", None),
-        ({"script": LAUNCH_REPORT.path, "args": "one"}, "invalid_request", "args"),
-        ({"script": LAUNCH_REPORT.path, "env": {"A": 1}}, "invalid_request", "env.A"),
-        ({"script": LAUNCH_REPORT.path, "stop_on_exception": "often"}, "invalid_request", None),
-        ({"script": LAUNCH_REPORT.path, "scripts": 1}, "invalid_request", "scripts"),
-        ({"script": LAUNCH_REPORT.path, "include": ["weather"]}, "invalid_request", "include"),
-    ],
-)
-def test_a_launch_that_cannot_be_leaves_the_session_as_it_was(
-    session: Session, body: dict[str, Any], code: str, field: str | None
-) -> None:
-    refused = session.post("/launch", body, expect=400)
-    assert refused["error_code"] == code
-    if field is not None:
-        assert refused["error"]["details"]["field"] == field
-    assert session.get("/status")["status"] == "created"
-
-
-def test_a_session_runs_one_program_at_a_time(session: Session) -> None:
-    session.break_at(LAUNCH_REPORT, "print")
-    session.launch(LAUNCH_REPORT)
-    refused = session.post("/launch", {"script": LAUNCH_REPORT.path}, expect=409)
-    assert refused["error"]["details"]["state"] == "paused"
-    session.resume()
-    assert session.launch(LAUNCH_REPORT)["status"] == "paused"
 
 
 # -- exceptions -----------------------------------------------------------------------------------
@@ -333,11 +247,6 @@ def test_it_stops_only_where_nothing_catches(session: Session, python: str) -> N
     assert describe_exception(stop) == ("RuntimeError", "the end", LIBRARY_ERRORS.line("crash"))
     assert [each["name"] for each in session.get("/stacktrace")["frames"]] == ["main", "<module>"]
     assert session.resume()["exit_code"] == 1
-
-
-def test_a_crash_stops_nothing_unless_asked(session: Session) -> None:
-    end = session.launch(LIBRARY_ERRORS, args=["crash"])
-    assert (end["status"], end["exit_code"]) == ("terminated", 1)
 
 
 # -- just my code ---------------------------------------------------------------------------------

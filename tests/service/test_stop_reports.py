@@ -1,88 +1,20 @@
-"""Stop reports over real HTTP: news only, within the budget, whatever the program does."""
+"""What stop reports say: news only, within the budget, whatever the program does."""
 
 from __future__ import annotations
 
-import itertools
-import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
 
-import msgspec
 import pytest
 
-from abandoned_calls import abandon_call
-from harness import PROGRAMS, Program, Server
-from holdfast.wire.report_answers import Report
-from polling import wait_until
+from harness import Program, Server
+from local_server import LocalServer
+from report_client import Agent, at
 
 ORDERS = Program("orders.py")
 AWKWARD = Program("awkward_values.py")
 ERRORS = Program("chained_errors.py")
 HIDDEN = "<hidden: looks like a secret>"
-_numbers = itertools.count()
-
-
-class Agent:
-    """A client of the tools, with a memory of its own."""
-
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self.name = f"agent{next(_numbers)}"
-        self.bytes = 0
-        """Of all answers: JSON with the text and the structure, as over MCP."""
-        self.session_id = ""
-
-    def post(self, tool: str, **fields: Any) -> Any:
-        path = f"/api/v1/tools/{tool}?client={self.name}&cwd={quote(str(PROGRAMS))}"
-        return self._server.post(path, fields)
-
-    def call(self, tool: str, **fields: Any) -> Report:
-        answer = self.post(tool, **fields)
-        report = msgspec.convert(answer, Report)
-        text = report.to_text()
-        result = {"content": [{"type": "text", "text": text}], "structuredContent": answer}
-        message = {"jsonrpc": "2.0", "id": 1, "result": result}
-        self.bytes += len(json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode())
-        limit = 4 * fields.get("budget_tokens", 800)
-        assert len(json.dumps(answer, ensure_ascii=False, separators=(",", ":")).encode()) <= limit
-        assert len(text.encode()) <= limit
-        assert text.startswith(report.status)
-        assert report.session_id in text
-        self.session_id = report.session_id
-        return report
-
-    def run(self, program: Program, *markers: str, **fields: Any) -> Report:
-        name = Path(program.path).name
-        places = [f"{name}:{program.line(marker)}" for marker in markers]
-        return self.call("debug_run", target=name, breakpoints=places, **fields)
-
-    def step(self, kind: str = "over", **fields: Any) -> Report:
-        return self.call("debug_step", kind=kind, **fields)
-
-    def resume(self, **fields: Any) -> Report:
-        return self.call("debug_continue", **fields)
-
-    def stop(self) -> None:
-        self.post("debug_stop", session_id="all")
-
-
-LOGS = """\
-import sys
-import traceback
-
-try:
-    raise KeyError("handled")
-except KeyError:
-    traceback.print_exc()
-print("important", file=sys.stderr, flush=True)
-try:
-    raise LookupError("first")
-except LookupError:
-    raise KeyError("last")
-"""
 
 
 @pytest.fixture
@@ -94,15 +26,11 @@ def agent(server: Server) -> Iterator[Agent]:
         made.stop()
 
 
-def at(program: Program, marker: str) -> str:
-    return f"{Path(program.path).name}:{program.line(marker)}"
-
-
 # -- news only ------------------------------------------------------------------------------------
 
 
-def test_the_first_report_says_why_where_and_what_can_be_done(agent: Agent, python: str) -> None:
-    report = agent.run(ORDERS, "add", python=python)
+def test_the_first_report_says_why_where_and_what_can_be_done(agent: Agent) -> None:
+    report = agent.run(ORDERS, "add")
     assert (report.status, report.reason) == ("paused", "breakpoint")
     assert (report.at, report.function) == (at(ORDERS, "add"), "add_up")
     assert report.locals == {"items": "[3, 2, 4]", "discount": "1", "amount": "0", "price": "3"}
@@ -117,8 +45,8 @@ def test_the_first_report_says_why_where_and_what_can_be_done(agent: Agent, pyth
     assert "debug_step" in (report.next or "")
 
 
-def test_a_step_says_what_changed_and_not_what_did_not(agent: Agent, python: str) -> None:
-    agent.run(ORDERS, "add", python=python)
+def test_a_step_says_what_changed_and_not_what_did_not(agent: Agent) -> None:
+    agent.run(ORDERS, "add")
     report = agent.step()
     assert (report.locals, report.was) == ({"amount": "3"}, {"amount": "0"})
     assert report.unchanged == 3
@@ -141,13 +69,6 @@ def test_a_caller_says_what_changed_since_it_was_last_shown(agent: Agent) -> Non
     assert not back.stack
     agent.step()
     assert back.returned == {"add_up": "8"}
-
-
-def test_another_call_of_a_function_is_shown_in_full(agent: Agent) -> None:
-    agent.run(ORDERS, "ordered")
-    again = agent.resume()
-    assert again.at == at(ORDERS, "ordered")
-    assert set(again.locals or {}) == {"items", "label", "basket", "amount", "note"}
 
 
 def test_what_a_module_defines_is_counted_and_not_listed(agent: Agent) -> None:
@@ -203,26 +124,6 @@ def test_a_deep_stop_is_hardly_larger_than_a_shallow_one(server: Server, agent: 
 # -- exceptions -----------------------------------------------------------------------------------
 
 
-def test_a_stop_at_an_exception_tells_what_led_to_it(agent: Agent, python: str) -> None:
-    report = agent.run(ERRORS, python=python)
-    assert (report.status, report.reason) == ("paused", "exception")
-    assert report.at == at(ERRORS, "raise")
-    assert report.locals
-    assert report.locals["retries"] == "3"
-    exception = report.exception
-    assert exception
-    assert (exception.type, exception.message) == ("OrderError", "the order is broken")
-    assert [cause.type for cause in exception.causes or ()] == ["JSONDecodeError"]
-    frames = {frame.function: frame for frame in exception.frames or ()}
-    assert frames["main"].locals == {"customer": "'me'", "orders": "[1, 2]"}
-    assert frames["main"].text == 'load("{broken", 3)  # @call'
-    assert "debug_inspect" in (report.next or "")
-    end = agent.resume()
-    assert (end.status, end.exit_code) == ("terminated", 1)
-    assert end.exception
-    assert not end.exception.frames  # that was told
-
-
 def test_a_crash_tells_the_frames_that_matter_and_no_traceback(agent: Agent) -> None:
     report = agent.run(ERRORS, exceptions="none")
     assert (report.status, report.exit_code) == ("terminated", 1)
@@ -234,32 +135,10 @@ def test_a_crash_tells_the_frames_that_matter_and_no_traceback(agent: Agent) -> 
     assert report.output == "me 2"
 
 
-def test_only_the_traceback_that_a_report_tells_is_left_out(agent: Agent, tmp_path: Path) -> None:
-    program = tmp_path / "logs.py"
-    program.write_text(LOGS)
-    report = agent.call("debug_run", target=str(program), exceptions="none")
-    assert report.output
-    assert "KeyError: 'handled'" in report.output
-    assert "important" in report.output
-    assert "KeyError: 'last'" not in report.output
-    assert "LookupError" not in report.output
-
-
 def test_no_frame_is_suggested_that_is_not_there(agent: Agent) -> None:
     report = agent.call("debug_run", target="python -c 'import nothing_like_it'")
     assert report.reason == "exception"
     assert report.next == "debug_evaluate, debug_continue, debug_stop"
-
-
-def test_an_exception_that_is_raised_again_is_told_once(agent: Agent) -> None:
-    first = agent.run(ERRORS, args=["caught"], exceptions="raised")
-    while first.exception and first.exception.type != "OrderError":
-        first = agent.resume()
-    again = agent.resume()
-    assert again.exception
-    assert again.exception.type == "OrderError"
-    assert not again.exception.frames
-    assert not again.exception.causes
 
 
 # -- bad days -------------------------------------------------------------------------------------
@@ -294,13 +173,6 @@ def test_a_large_value_of_a_caller_leaves_room_for_the_rest(agent: Agent, tmp_pa
     assert len(report.exception.frames[0].locals["text"]) > 1000  # type: ignore[union-attr, index]
 
 
-def test_a_value_that_blocks_is_said_to_take_too_long(
-    server_with: Callable[..., Server],
-) -> None:
-    report = Agent(server_with(value_call=0.05)).run(AWKWARD, "blocks")
-    assert "took too long" in (report.locals or {})["blocks"]
-
-
 def test_strange_values_and_output_are_safe_to_show(agent: Agent) -> None:
     report = agent.run(AWKWARD, "strange")
     values = report.locals or {}
@@ -326,23 +198,6 @@ def test_secrets_are_hidden_unless_one_wants_them(agent: Agent) -> None:
     asked = agent.call("debug_evaluate", expression="{'password': password}")
     assert "hunter2" not in asked.to_text()
     assert (agent.run(AWKWARD, "secret", show_secrets=True).locals or {})["password"] == "'hunter2'"
-
-
-def test_secrets_are_hidden_in_rows_and_steps(agent: Agent, tmp_path: Path) -> None:
-    program = tmp_path / "login.py"
-    program.write_text(
-        "def login(user, password):\n    password = password + '1'\n    return user\n"
-        "login('me', 'hunter2')\n"
-    )
-    places = [f"{program}:2"]
-    table = agent.call(
-        "debug_run", target=str(program), breakpoints=places, collect=["user", "password"]
-    )
-    assert [row[1:] for row in table.rows or ()] == [["'me'", HIDDEN]]
-    agent.call("debug_run", target=str(program), breakpoints=places)
-    stepped = agent.step(count=2)
-    assert any("password" in step for step in stepped.steps or ())
-    assert "hunter2" not in str(stepped.steps)
 
 
 def test_a_flood_of_output_and_a_long_name_fit(agent: Agent) -> None:
@@ -376,72 +231,15 @@ def test_a_program_that_waits_for_input_says_what_it_asks(agent: Agent, tmp_path
     assert (end.status, end.exit_code, end.output) == ("terminated", 0, "hi Ada")
 
 
-def test_a_program_that_runs_says_how_to_wait_and_to_stop(agent: Agent, tmp_path: Path) -> None:
+def test_a_program_that_runs_says_how_to_wait_and_to_stop(
+    local_server: LocalServer, agent: Agent, tmp_path: Path
+) -> None:
     program = tmp_path / "spin.py"
     program.write_text("import time\nwhile True:\n    time.sleep(0.01)\n")
-    report = agent.call("debug_run", target=str(program), timeout=0.2)
+    pending = local_server.begin(
+        "POST", agent.path("debug_run"), {"target": str(program), "timeout": 0.2}
+    )
+    local_server.turn(0.2)
+    report = agent.read(pending.read())
     assert report.status == "running"
     assert "debug_continue" in (report.next or "")
-
-
-def test_a_write_that_was_watched_for_is_named(agent: Agent, tmp_path: Path) -> None:
-    program = tmp_path / "writes.py"
-    program.write_text(
-        "class Cart:\n    total = 1\ndef work(cart):\n    cart.total += 2\n    return cart\n"
-        "cart = Cart()\ncart.total = 1\nwork(cart)\n"
-    )
-    agent.call("debug_run", target=str(program), breakpoints=[f"{program}:4"])
-    agent.post("debug_set_breakpoints", watch=["cart.total"])
-    report = agent.resume()
-    assert report.reason == "data breakpoint"
-    assert report.message == f"cart.total: 1 → 3, written at {program}:4"
-
-
-def test_a_group_of_exceptions_tells_of_its_members(agent: Agent, tmp_path: Path) -> None:
-    if sys.version_info < (3, 11):
-        pytest.skip("no exception groups before Python 3.11")
-    program = tmp_path / "group.py"
-    program.write_text(
-        "def fail(n):\n"
-        "    twice = n * 2\n"
-        "    raise ValueError(f'member {n}')\n"
-        "errors = []\n"
-        "for n in range(2):\n"
-        "    try:\n"
-        "        fail(n)\n"
-        "    except ValueError as error:\n"
-        "        errors.append(error)\n"
-        "raise ExceptionGroup('several', errors)\n"
-    )
-    report = agent.call("debug_run", target=str(program), python=sys.executable)
-    assert report.exception
-    members = report.exception.causes or []
-    assert [(one.relation, one.message) for one in members] == [
-        ("member", "member 0"),
-        ("member", "member 1"),
-    ]
-    assert members[1].locals == {"n": "1", "twice": "2"}
-    assert "has the member ValueError: member 1" in report.to_text()
-
-
-def test_a_report_that_nobody_got_does_not_count(
-    server: Server, agent: Agent, tmp_path: Path
-) -> None:
-    """Its client went away while the program ran."""
-    gate = tmp_path / "gate"
-    program = tmp_path / "slow.py"
-    program.write_text(
-        "import os, time\n"
-        "print('early', flush=True)\n"
-        f"while not os.path.exists({str(gate)!r}):\n"
-        "    time.sleep(0.01)\n"
-        "print('late')\n"
-    )
-    agent.call("debug_run", target=str(program), breakpoints=[f"{program}:2", f"{program}:5"])
-    session = f"/sessions/{agent.session_id}"
-    path = f"/api/v1/tools/debug_continue?client={agent.name}&cwd={quote(str(PROGRAMS))}"
-    abandon_call(server, path, {}, lambda: server.get(session)["status"] == "running")
-    gate.touch()
-    wait_until(lambda: server.get(session)["status"] == "paused", "it stops again")
-    report = agent.call("debug_inspect")
-    assert (report.at, report.output) == (f"{program}:5", "early")
