@@ -7,6 +7,7 @@ are, and change nothing of them. `HOLDFAST_EVERYWHERE=1` has all of `make quick`
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -131,7 +132,7 @@ def test_the_demo_and_the_quick_tests_pass_in_any_directory_and_leave_the_user_a
             "PYTHONDONTWRITEBYTECODE": "1",
             "CIDELDILL_SERVER_URL": "http://127.0.0.1:9",
             "FORCE_COLOR": "1",
-            "COLUMNS": "20",
+            "COLUMNS": "200",
             "TESTS_ANYWHERE": mark,
         }
         ran = subprocess.run(
@@ -146,7 +147,7 @@ def test_the_demo_and_the_quick_tests_pass_in_any_directory_and_leave_the_user_a
         )
         left = os.listdir(temporary)
     assert ran.returncode == 0, ran.stdout
-    assert "Found: checkout.py:15" in ran.stdout
+    assert "Found: checkout.py:15" in re.sub(r"\x1b\[[\d;]*m", "", ran.stdout)
     assert " passed" in ran.stdout
     assert "installing" not in ran.stdout
     assert [name for name in left if not name.startswith("pytest-of-")] == []

@@ -40,9 +40,9 @@ def test_an_agent_holds_the_tool_of_another_edits_its_input_and_sees_the_result(
 
     made = tools.call("agent_control", command="break", breakpoint="tool:dou*")
     assert made["breakpoints"] == ["bp-1 tool dou*"]
-    assert "hold_list(wait=60)" in made["next"]
+    assert "hold_list(wait=30)" in made["next"]
 
-    waiting = run_in_thread(lambda: tools.call("hold_list", wait=60))
+    waiting = run_in_thread(lambda: tools.call("hold_list", wait=50))
     looper.agent.send("turn 1")
     listed = waiting.result(40)
     [hold] = listed["holds"]

@@ -62,7 +62,7 @@ def test_nothing_held_says_how_to_hold_something(tools: ToolCaller) -> None:
 
 def test_a_held_call_says_all_that_a_decision_needs(tools: ToolCaller, shop: Any) -> None:
     running = run_in_thread(lambda: shop.price("tea"))
-    answer = tools.call("hold_list", wait=60)
+    answer = tools.call("hold_list", wait=50)
     [hold] = answer["holds"]
     assert (hold["kind"], hold["moment"], hold["what"]) == ("calls", "before", "Shop.price")
     assert hold["arguments"] == {"item": "'tea'", "count": "1 (default)"}
@@ -272,7 +272,7 @@ def test_a_stop_after_a_decision_is_told_before_it_is_run_past(
 
 def test_waiting_ends_when_the_session_does(own_server: Server, tools: ToolCaller) -> None:
     with own_server.session() as session:
-        waiting = run_in_thread(lambda: tools.call("hold_list", wait=60, session_id=session.id))
+        waiting = run_in_thread(lambda: tools.call("hold_list", wait=50, session_id=session.id))
         session.launch(LOOP)
         assert waiting.result(60)["message"] == f"Session {session.id} has ended."
 

@@ -37,7 +37,7 @@ async def debug(client: Client, looper: AgentView) -> None:
         client, "agent_control", session_id=agent.id, command="break", breakpoint="tool:double"
     )
     waiting = asyncio.create_task(
-        client.call_tool("hold_list", {"wait": 60, "session_id": agent.id})
+        client.call_tool("hold_list", {"wait": 50, "session_id": agent.id})
     )
     await asyncio.to_thread(agent.send, "turn 1")
     listed = await waiting
@@ -79,7 +79,7 @@ def test_a_wait_that_is_cancelled_leaves_the_hold_to_others(
 ) -> None:
     async def main() -> None:
         async with over_http(own_server) as client:
-            request = {"wait": 60, "session_id": looper.agent.id}
+            request = {"wait": 50, "session_id": looper.agent.id}
             waiting = asyncio.create_task(client.call_tool("hold_list", request))
             await call(client, "agent_control", session_id=looper.agent.id)
             waiting.cancel()
