@@ -8,13 +8,13 @@ its ways once: from 3.12 on it uses `sys.monitoring`.
 from __future__ import annotations
 
 import functools
+import glob
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from own_environment import IS_SOAK, callers_home
 
@@ -68,8 +68,9 @@ def choose_other_interpreters() -> list[Interpreter]:
 def _candidates(known: Collection[tuple[int, int]]) -> Iterator[str]:
     """Paths to ask. A name on the PATH only if its version is not known by then."""
     yield sys.executable
-    pyenv = Path(os.environ.get("PYENV_ROOT") or callers_home() / ".pyenv")
-    yield from sorted(map(str, pyenv.glob("versions/*/bin/python")))
+    pyenv = os.environ.get("PYENV_ROOT") or str(callers_home() / ".pyenv")
+    # In a directory that is another user's, it finds nothing.
+    yield from sorted(glob.glob(f"{glob.escape(pyenv)}/versions/*/bin/python"))
     for minor in range(OLDEST[1], NEWEST[1] + 1):
         if (3, minor) not in known and (found := shutil.which(f"python3.{minor}")):
             yield found

@@ -92,7 +92,10 @@ class FrameView:
             self._shown_place = (stop, index)
             file = await self._read_source(frame)
             self.panes.source.show(file, CurrentLine(frame.line, index == 0))
-        entries, watches = await self._read_values(frame)
+        values = await self._read_values(frame)
+        if values is None:
+            return
+        entries, watches = values
         key = (self.thread_id, self._stack.total - index, frame.function, frame.file)
         self.panes.variables.show(entries, key, stop)
         self.panes.watches.show_watches(watches, key, stop)
@@ -172,16 +175,16 @@ class FrameView:
             return
         event.tree.show_children(event.node, page)
 
-    async def _read_values(self, frame: Frame) -> tuple[list[Entry], tuple[Watch, ...]]:
-        """The variables and the watches of a frame."""
-        watches = self._state.watches
+    async def _read_values(self, frame: Frame) -> tuple[list[Entry], tuple[Watch, ...]] | None:
+        """The variables and the watches of a frame. None, if the program has run on meanwhile."""
+        watches, hold_id = self._state.watches, self._state.hold_id
         if frame.id < 0:  # its stack was read from outside
             return [], watches
         try:
-            page = await self._call(self._client.read_variables, frame.id)
-            scopes = await self._call(self._client.read_scopes, frame.id)
-        except ApiError:  # it has run on: an event about it is on its way
-            return [], watches
+            page = await self._call(self._client.read_variables, frame.id, hold_id)
+            scopes = await self._call(self._client.read_scopes, frame.id, hold_id)
+        except ApiError:  # an event about it is on its way
+            return None
         entries = [Entry((value.name,), value) for value in page.values]
         if _GLOBALS in scopes:
             scope = Value(_GLOBALS.lower(), "", "", scopes[_GLOBALS])

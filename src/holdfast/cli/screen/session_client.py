@@ -62,13 +62,15 @@ class SessionClient:
         page = self._get(f"/threads/{thread_id}/stacktrace", count=count)
         return parse_stack(page["frames"], page["total"])
 
-    def read_variables(self, frame_id: int) -> ValuePage:
-        page = self._get(f"/frames/{frame_id}/variables", count=PAGE_SIZE, max_chars=_MAX_CHARS)
+    def read_variables(self, frame_id: int, hold_id: str) -> ValuePage:
+        """Those of a frame at one stop, which must not be over."""
+        options = {"count": PAGE_SIZE, "max_chars": _MAX_CHARS, "hold_id": hold_id}
+        page = self._get(f"/frames/{frame_id}/variables", **options)
         return ValuePage(tuple(map(Value.parse, page["variables"])), page["total"])
 
-    def read_scopes(self, frame_id: int) -> dict[str, int]:
+    def read_scopes(self, frame_id: int, hold_id: str) -> dict[str, int]:
         """The scopes of a frame by name, with the references to unfold them."""
-        scopes = self._get(f"/frames/{frame_id}/scopes")["scopes"]
+        scopes = self._get(f"/frames/{frame_id}/scopes", hold_id=hold_id)["scopes"]
         return {scope["name"]: scope["reference"] for scope in scopes}
 
     def read_children(self, reference: int, start: int) -> ValuePage:
