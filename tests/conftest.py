@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from local_server import LocalServer
 
 pytest_plugins = [
-    *("separate_modules", "left_processes", "worker_memory"),
+    *("worker_memory", "separate_modules", "left_processes"),
     *("editor_fixtures", "embed_adapters", "store_engines"),
 ]
 

@@ -25,6 +25,8 @@ from typing import Any, NoReturn
 
 import pytest
 
+from worker_memory import OWN_PEAK, measure_peak
+
 TESTS = Path(__file__).parent
 SEPARATE = [
     "bridge/integrations/test_*.py",
@@ -89,6 +91,13 @@ class RunRequest:
 
 class EndRequest:
     """The child ends."""
+
+
+@dataclass
+class RanTest:
+    reports: list[dict[str, Any]]
+    peak_megabytes: int
+    """The largest memory of the child so far."""
 
 
 @dataclass
@@ -220,7 +229,9 @@ class SeparateItem(pytest.Item):
         """Run the whole test; `pytest_runtest_makereport` hands out what was reported."""
         self.reports = {}
         children, hook = self.config.stash[_CHILDREN], self.config.hook
-        for data in children.ask(RunRequest(self.path, self.nodeid, self.next_test)):
+        ran: RanTest = children.ask(RunRequest(self.path, self.nodeid, self.next_test))
+        self.config.stash[OWN_PEAK].note_child(ran.peak_megabytes, self.nodeid)
+        for data in ran.reports:
             report = hook.pytest_report_from_serializable(config=self.config, data=data)
             self.reports[report.when] = report
         if self.next_test is None:
@@ -310,7 +321,7 @@ class _Child:
         if not report.passed:
             self._failures.append(report)
 
-    def answer(self, request: CollectRequest | RunRequest) -> FoundModule | list[dict[str, Any]]:
+    def answer(self, request: CollectRequest | RunRequest) -> FoundModule | RanTest:
         if isinstance(request, CollectRequest):
             return self._collect(request.module)
         if not self._items:
@@ -328,15 +339,16 @@ class _Child:
                 return FoundModule([], skipped=report.longrepr[2])
         return FoundModule([_describe(item) for item in items])
 
-    def _run(self, request: RunRequest) -> list[dict[str, Any]]:
+    def _run(self, request: RunRequest) -> RanTest:
         self._reports.clear()
         config = self._session.config
         following = self._items[request.next_test] if request.next_test else None
         config.hook.pytest_runtest_protocol(item=self._items[request.test], nextitem=following)
-        return [
+        reports = [
             config.hook.pytest_report_to_serializable(config=config, report=report)
             for report in self._reports
         ]
+        return RanTest(reports, measure_peak())
 
 
 def _describe(item: pytest.Item) -> FoundTest:

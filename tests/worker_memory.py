@@ -21,6 +21,13 @@ class Peak:
     largest_rise: int = 0
     test: str = ""
     """The one that raised the peak most."""
+    largest_child: int = 0
+    """Of the children that run `separate_modules`."""
+    child_test: str = ""
+
+    def note_child(self, megabytes: int, test: str) -> None:
+        if megabytes > self.largest_child:
+            self.largest_child, self.child_test = megabytes, test
 
     def note(self, megabytes: int, test: str) -> None:
         rise, self.megabytes = megabytes - self.megabytes, megabytes
@@ -29,10 +36,11 @@ class Peak:
 
     def __str__(self) -> str:
         most = f" ({self.largest_rise} of it in {self.test})" if self.test else ""
-        return f"{self.megabytes} MB{most}"
+        child = f", a child {self.largest_child} MB ({self.child_test})" if self.child_test else ""
+        return f"{self.megabytes} MB{most}{child}"
 
 
-_OWN = pytest.StashKey[Peak]()
+OWN_PEAK = pytest.StashKey[Peak]()
 _PEAKS = pytest.StashKey[dict[str, Peak]]()
 
 
@@ -48,7 +56,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     gc.collect()
     gc.freeze()
-    session.config.stash[_OWN] = Peak(measure_peak())
+    session.config.stash[OWN_PEAK] = Peak(measure_peak())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -56,7 +64,7 @@ def pytest_runtest_protocol(
     item: pytest.Item, nextitem: pytest.Item | None
 ) -> Generator[None, object, object]:
     done = yield
-    item.config.stash[_OWN].note(measure_peak(), item.nodeid)
+    item.config.stash[OWN_PEAK].note(measure_peak(), item.nodeid)
     if nextitem is None or nextitem.path != item.path:
         return_memory()
     return done
@@ -73,7 +81,7 @@ def return_memory() -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
     if output is not None:
-        output["peak"] = vars(session.config.stash[_OWN])
+        output["peak"] = vars(session.config.stash[OWN_PEAK])
     elif session.exitstatus == pytest.ExitCode.OK and _list_large(session.config):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -94,14 +102,16 @@ def pytest_testnodedown(node: Any) -> None:
 
 def _list_large(config: pytest.Config) -> list[str]:
     peaks = config.stash[_PEAKS].items()
-    return [worker for worker, peak in peaks if peak.megabytes > MAX_MEGABYTES]
+    return [
+        worker for worker, peak in peaks if max(peak.megabytes, peak.largest_child) > MAX_MEGABYTES
+    ]
 
 
 def pytest_terminal_summary(
     terminalreporter: pytest.TerminalReporter, config: pytest.Config
 ) -> None:
     if peaks := config.stash[_PEAKS]:
-        shown = ", ".join(f"{worker} {peak}" for worker, peak in sorted(peaks.items()))
+        shown = "; ".join(f"{worker} {peak}" for worker, peak in sorted(peaks.items()))
         terminalreporter.write_line(f"Largest memory of each worker: {shown}")
     if large := _list_large(config):
         terminalreporter.write_line(
