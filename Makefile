@@ -15,6 +15,8 @@ export npm_config_cache := $(CURDIR)/.venv/npm
 BIN := .venv/bin
 PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+# A module is compiled when it is imported. Most of those that are installed never are.
+INSTALL := $(PIP) install --no-compile -c requirements.lock
 
 .PHONY: help demo serve web test lint web-lint quick flakes soak system bench screenshots clean
 .DEFAULT_GOAL := help
@@ -109,12 +111,12 @@ $(BIN)/python:
 
 .venv/.runtime: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "installing Holdfast into .venv"
-	@$(PIP) install -c requirements.lock -e '.[server]'
+	@$(INSTALL) -e '.[server]'
 	@touch $@
 
 .venv/.dev: pyproject.toml requirements.lock | $(BIN)/python
 	@echo "installing Holdfast and what its tests need into .venv"
-	@$(PIP) install -c requirements.lock -e '.[dev]'
+	@$(INSTALL) -e '.[dev]'
 	@touch .venv/.runtime $@
 
 # Microsoft's own client of debug adapters, which tests drive the door for editors with.
