@@ -67,8 +67,8 @@ export function EndReport({ program, control, onOpen }: EndReportProps) {
   );
 }
 
-function describeEnd({ status, exit_code, signal, reason, detached }: Program): string {
-  if (detached) return "It was detached, and runs on by itself.";
+function describeEnd({ status, exit_code, signal, reason }: Program): string {
+  if (reason === "detached") return "It was detached, and runs on by itself.";
   if (status === "failed") return "It could not be started.";
   if (signal) return `It was ended by ${signal}.`;
   if (exit_code === 0) return "It ended with exit code 0.";
