@@ -22,7 +22,7 @@ from . import (
     timings,
 )
 from .module_files import find_path
-from .pydevd_access import current, is_detached, number_main_thread, set_debugpy_folder
+from .pydevd_access import current, is_detached, set_debugpy_folder
 from .server_messages import use_reentrant_queue
 
 
@@ -43,7 +43,6 @@ def enter_process(
         if not had_threading:
             _fix_main_thread(debugpy_dir)
         pydevd_control.load(debugpy_dir)
-        number_main_thread()
         db = pydevd_control.arm(connection)
         _reset(db)
         process_hooks.install(connection, join_ticket.read_if_given(child_ticket))

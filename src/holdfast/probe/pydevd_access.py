@@ -104,13 +104,6 @@ def dap_id(thread_id: str) -> int:
     return number
 
 
-def number_main_thread() -> None:
-    """Give the main thread its number before any other: it is 1, whichever thread is seen first."""
-    from _pydevd_bundle.pydevd_constants import get_thread_id
-
-    dap_id(get_thread_id(threading.main_thread()))
-
-
 def thread_id_of(number: int) -> str:
     from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 
