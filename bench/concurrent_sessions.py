@@ -47,10 +47,10 @@ def _step_together(server: Server, count: int, seconds: float) -> Pace:
 
 
 def _step_until(session: Session, end: float) -> int:
-    """Step until then, check every line, and return the number of steps."""
+    """Step until then, at least once, check every line, and return the number of steps."""
     expected = itertools.cycle(_LINES)
     visited = [(session.line, next(expected))]
-    while time.monotonic() < end:
+    while len(visited) == 1 or time.monotonic() < end:
         session.step()
         visited.append((session.line, next(expected)))
     steps = len(visited) - 1

@@ -40,7 +40,7 @@ def open_browser() -> Iterator[Browser]:
     if chromium is None:
         raise SystemExit("the figures of the page need Chromium; install the package `chromium`")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS)
+        browser = playwright.chromium.launch(executable_path=chromium, args=_FLAGS, timeout=60_000)
         try:
             yield browser
         finally:
@@ -77,6 +77,7 @@ class MeasuredPage:
 
     def watch_frames(self) -> None:
         self.page.evaluate(_WATCH_FRAMES)
+        self.page.wait_for_function("() => window.benchFrames.length > 1")
 
     def read_frames(self) -> list[float]:
         """Return the milliseconds between the frames since they are watched, and stop that."""

@@ -68,7 +68,7 @@ def measure(browser: Browser, server: Server, seconds: float) -> EventLoad:
         flood.stdin.flush()
         sent = int(flood.stdout.readline())
         with contextlib.suppress(Exception):  # what has not arrived by then is the figure
-            listener.wait_for_function("count => benchCount >= count", arg=sent, timeout=20_000)
+            listener.wait_for_function("count => benchCount >= count", arg=sent, timeout=60_000)
         taken = time.perf_counter() - began
         page_taken = measured.measure_main_thread() - page_before
         server_taken = server.measure_processor() - server_before

@@ -11,7 +11,7 @@ from pathlib import Path
 from holdfast.embed import AdapterThread, FunctionBreakpointSpec, LineBreakpointSpec
 
 PROGRAM = Path(__file__).parent / "buggy_cart.py"
-SECONDS = 30
+SECONDS = 60
 
 
 def find_line(text: str) -> int:

@@ -44,14 +44,14 @@ def debug_cleaner(url: str) -> None:
     def call(tool: str, **arguments: Any) -> Any:
         return request(url, "POST", f"/api/v1/tools/{tool}?client=watcher", arguments)
 
-    [first] = call("hold_list", wait=30)["holds"]
+    [first] = call("hold_list", wait=50)["holds"]
     print(f"held: {first['owner']}, before its {first['moment']} call {first['messages']}")
     made = call("agent_control", command="break", breakpoint="pattern:/home")
     print(f"set: {made['breakpoints']}")
     done = call("hold_decide", hold_id=first["hold_id"], action="continue")
     print(f"the model said: {done['result']}")
 
-    [second] = call("hold_list", wait=30)["holds"]
+    [second] = call("hold_list", wait=50)["holds"]
     print(f"held: {second['what']} {second['arguments']}")
     print(f"allows: {', '.join(second['allows'])}")
     change = {"action": "modify", "args": {"path": "/tmp/cache"}}

@@ -10,7 +10,7 @@ from pathlib import Path
 from holdfast.embed import AdapterThread, DataBreakpointSpec, FunctionBreakpointSpec
 
 PROGRAM = Path(__file__).parent / "buggy_cart.py"
-SECONDS = 30
+SECONDS = 60
 
 
 def main() -> None:

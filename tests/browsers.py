@@ -32,7 +32,9 @@ def find_chromium() -> str | None:
 @contextlib.contextmanager
 def launched_browser() -> Iterator[Browser]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=_FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=find_chromium(), args=_FLAGS, timeout=_GUARD
+        )
         expect.set_options(timeout=_GUARD)
         try:
             yield browser

@@ -40,8 +40,7 @@ def pytest_configure(config: pytest.Config) -> None:
     What a shell ignores for jobs in the background, the servers we start would ignore, too.
     """
     use_generous_timings()
-    if not IS_SOAK:
-        _generate_the_same_examples()
+    _set_up_hypothesis()
     for number, handler in (
         (signal.SIGINT, signal.default_int_handler),
         (signal.SIGHUP, signal.SIG_DFL),
@@ -53,10 +52,16 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ["PYTEST_ADDOPTS"] = "-p no:langsmith_plugin -p no:hypothesispytest"
 
 
-def _generate_the_same_examples() -> None:
-    """In every run, whichever tests a worker has run before. `make soak` looks for new ones."""
-    hypothesis.settings.register_profile("the same", derandomize=True)
-    hypothesis.settings.load_profile("the same")
+def _set_up_hypothesis() -> None:
+    """No example has a time limit.
+
+    They are the same in every run, whichever tests a worker has run before. `make soak` looks for
+    new ones.
+    """
+    hypothesis.settings.register_profile("ours", deadline=None, derandomize=not IS_SOAK)
+    hypothesis.settings.load_profile("ours")
+    if IS_SOAK:
+        return
     # It would take constants out of all modules loaded so far, in seconds and 200 megabytes.
     providers._get_local_constants = lambda: providers._local_constants
 

@@ -7,6 +7,7 @@ and what one of them sets off is done before the next one fires.
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import selectors
 from collections.abc import Callable
 from typing import Any
@@ -39,6 +40,8 @@ class HeldLoop(asyncio.SelectorEventLoop):
     def __init__(self) -> None:
         self._now = 1000.0
         self._jobs: set[asyncio.Future[Any]] = set()
+        self.find_write: Callable[[], concurrent.futures.Future[Any] | None] = lambda: None
+        """The last write that a thread of the store has to carry out."""
         self._held_selector = _Selector()
         super().__init__(self._held_selector)
         self._held_selector.describe_timers = lambda: repr(self._timers())
@@ -71,9 +74,13 @@ class HeldLoop(asyncio.SelectorEventLoop):
             self.run_forever()
             if self._ready or self._held_selector.found:  # type: ignore[attr-defined]
                 continue
-            if not self._jobs:
+            write = self.find_write()
+            if self._jobs:
+                self.run_until_complete(asyncio.wait(self._jobs, return_when="FIRST_COMPLETED"))
+            elif write is not None and not write.done():
+                self.run_until_complete(asyncio.wait([asyncio.wrap_future(write, loop=self)]))
+            else:
                 return
-            self.run_until_complete(asyncio.wait(self._jobs, return_when="FIRST_COMPLETED"))
 
     def _timers(self) -> list[asyncio.TimerHandle]:
         scheduled: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ from held_clock import HeldLoop
 from holdfast.server.app import create_app
 from holdfast.service.debugger import Debugger
 from holdfast.store import open_store
+from holdfast.store.sqlite.sqlite_store import SqliteStore
 from scripted_target import ScriptedProcesses
 
 
@@ -75,9 +76,12 @@ class LocalServer(Server):
         self._is_open = True
 
     async def _open(self) -> Debugger:
+        store = await open_store(self.data_dir)
+        assert isinstance(store, SqliteStore)
+        self.loop.find_write = lambda: store._database.writer.queue.last_write
         debugger = Debugger(
             self.data_dir,
-            await open_store(self.data_dir),
+            store,
             lambda *_: True,
             pool_size=0,
             spawn=self.processes.spawn,

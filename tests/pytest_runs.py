@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from generous_timings import set_timings
 from harness import PROGRAMS
 
 PROJECT = PROGRAMS / "failing_tests"
@@ -45,7 +46,7 @@ def start_pytest(home: Path, *options: str, folder: Path = PROJECT) -> subproces
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("PYTEST_", "HOLDFAST_", "COV_"))
-    }
+    } | set_timings()
     plugins = ["-p", "no:cacheprovider", "-p", "no:langsmith_plugin", "-p", "no:hypothesispytest"]
     return subprocess.Popen(
         [sys.executable, "-m", "pytest", *plugins, *options],

@@ -51,7 +51,7 @@ class Pidfd:
 
 def launch_in_mode(session: Session, fifo: PidFifo, manner: str, **options: Any) -> Any:
     """Launch the family in this manner; returns the answer once all have said their pids."""
-    wait = options.pop("wait", 20 if manner in ("paused", "reader") else 0)
+    wait = options.pop("wait", 60 if manner in ("paused", "reader") else 0)
     if manner == "paused":
         session.break_at(PROCESS_MODES, "held")
     shown = session.launch(PROCESS_MODES, args=[fifo.path, manner], wait=wait, **options)

@@ -6,6 +6,7 @@ are, and change nothing of them. `HOLDFAST_EVERYWHERE=1` has all of `make quick`
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -81,13 +82,20 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def asked() -> Iterator[list[str]]:
-    """The requests that another server of the user, on our usual port, has got."""
+def mark() -> str:
+    """What the variables of all processes have that the test starts."""
+    return uuid.uuid4().hex
+
+
+@pytest.fixture
+def asked(mark: str) -> Iterator[list[str]]:
+    """The requests of the marked processes to another server of the user, on our usual port."""
     paths: list[str] = []
 
     class Handler(BaseHTTPRequestHandler):
         def handle_one_request(self) -> None:
-            paths.append(self.rfile.readline().decode())
+            if _is_connected(mark, self.client_address[1]):
+                paths.append(self.rfile.readline().decode())
 
     try:
         other = ThreadingHTTPServer(("127.0.0.1", 5000), Handler)
@@ -100,6 +108,15 @@ def asked() -> Iterator[list[str]]:
     other.shutdown()
     serving.join()
     other.server_close()
+
+
+def _is_connected(mark: str, port: int) -> bool:
+    """Whether it is a marked process that has this port. Other tests ask on our usual port, too."""
+    for process in find_by_variable("TESTS_ANYWHERE", mark):
+        with contextlib.suppress(psutil.Error):
+            if any(each.laddr.port == port for each in process.net_connections("tcp")):
+                return True
+    return False
 
 
 def read_all(folder: Path) -> dict[str, tuple[int, bytes]]:
@@ -116,9 +133,8 @@ def read_all(folder: Path) -> dict[str, tuple[int, bytes]]:
 @pytest.mark.slow
 @pytest.mark.timeout(1800)  # the tests inside have their own limits
 def test_the_demo_and_the_quick_tests_pass_in_any_directory_and_leave_the_user_alone(
-    clone: Path, home: Path, asked: list[str]
+    clone: Path, home: Path, mark: str, asked: list[str]
 ) -> None:
-    mark = uuid.uuid4().hex
     before = read_all(home)
     targets = ["demo", "quick"]
     if not os.environ.get("HOLDFAST_EVERYWHERE"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from generous_timings import set_timings
 from harness import Server
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -136,7 +138,7 @@ def run(name: str, **env: str) -> str:
     plain = {key: value for key, value in os.environ.items() if not key.startswith("HOLDFAST")}
     ran = subprocess.run(
         [sys.executable, str(EXAMPLES / name)],
-        env={**plain, **env},
+        env={**plain, **set_timings(), **env},
         capture_output=True,
         text=True,
         timeout=100,
@@ -155,7 +157,11 @@ def test_an_example_prints_what_it_should(server: Server, name: str) -> None:
 
 
 def test_an_example_starts_a_server_if_none_runs(tmp_path: Path) -> None:
-    assert run("calls_basic.py", HOLDFAST_HOME=str(tmp_path)) == expected_output("calls_basic.py")
+    with socket.socket() as taken:  # nobody listens there, but perhaps on the usual port
+        taken.bind(("127.0.0.1", 0))
+        nowhere = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        printed = run("calls_basic.py", HOLDFAST_HOME=str(tmp_path), HOLDFAST_SERVER_URL=nowhere)
+    assert printed == expected_output("calls_basic.py")
 
 
 def test_every_example_of_calls_is_run() -> None:

@@ -21,6 +21,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from agent_process import running_agent
+from generous_timings import set_timings
 from harness import Server
 from holdfast.recording.directories import AgentsDirectory
 from polling import wait_until
@@ -107,7 +108,7 @@ class LightInstall:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env={**kept, "HOLDFAST_HOME": str(self.home), **environment},
+            env={**kept, **set_timings(), "HOLDFAST_HOME": str(self.home), **environment},
         )
 
     def run(self, *argv: str, **environment: str) -> tuple[int, str, str]:

@@ -56,7 +56,7 @@ def fifo(tmp_path: Path) -> Iterator[PidFifo]:
 @contextlib.contextmanager
 def started(fifo: PidFifo, folder: Path, argv: list[str]) -> Iterator[subprocess.Popen[bytes]]:
     nothing = subprocess.DEVNULL
-    env = {**ENV, "FIFO": fifo.path}
+    env = {**ENV, "FIFO": fifo.path, "TMPDIR": os.path.dirname(fifo.path)}
     command = [sys.executable, "-m", *argv]
     run = subprocess.Popen(command, cwd=folder, env=env, stdout=nothing, stderr=nothing)
     try:

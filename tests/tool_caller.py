@@ -41,7 +41,7 @@ class ToolCaller:
 
     def wait_for_hold(self, session_id: str | None = None) -> Any:
         """The next hold."""
-        [hold] = self.call("hold_list", wait=30, session_id=session_id)["holds"]
+        [hold] = self.call("hold_list", wait=50, session_id=session_id)["holds"]
         return hold
 
 

@@ -132,7 +132,11 @@ def _run(command: list[str], env: dict[str, str]) -> None:
 def run_npm(arguments: list[str]) -> int:
     """Run npm in `web/`, with the packages of the lock file. Returns its exit code."""
     node, npm = find_node()
-    env = {**os.environ, "PATH": f"{Path(node).parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    env = {
+        **os.environ,
+        "PATH": f"{Path(node).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "XDG_DATA_HOME": str(_WEB / "node_modules" / ".cache"),  # Vitest keeps a token there
+    }
     install_packages(node, npm, env)
     return subprocess.run([node, npm, *arguments], cwd=_WEB, env=env).returncode
 

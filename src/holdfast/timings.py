@@ -167,6 +167,10 @@ class Timings:
 
     # -- the command line: `cli` ----------------------------------------------------------------
 
+    screen_step: float = 1.0
+    """How long a full-screen view waits for a step or a pause before it shows a running program."""
+    screen_key: float = 1.0
+    """How long a key may take before the next one is handled."""
     agent_answer: float = 10.0
     """How long an agent may take to answer a command, unless the command line says otherwise."""
     side_request: float = 5.0

@@ -484,7 +484,7 @@ def test_a_held_async_tool_blocks_nothing_else_in_its_loop(dbg: Bridge) -> None:
 
 def test_a_hold_is_not_part_of_how_long_a_tool_took(dbg: Bridge) -> None:
     loop, running = held_at_tool(dbg)
-    loop.wait_for("state_snapshot")
+    loop.wait_for("state_snapshot", 2)  # there are two a second
     loop.resume()
     running.result(60)
     [end] = loop.data_of("tool_call_end")
@@ -535,7 +535,7 @@ def test_the_duration_of_a_tool_leaves_out_what_is_held_inside(dbg: Bridge) -> N
     loop.breakpoint(on="tool", name="write")
     running = run_in_thread(outer)
     loop.wait_for_stop()
-    loop.wait_for("state_snapshot")  # it is held for a while
+    loop.wait_for("state_snapshot", 2)  # it is held for a while
     loop.resume()
     running.result(60)
     end = loop.wait_for("tool_call_end", name="outer")
@@ -604,7 +604,7 @@ def test_a_thread_that_goes_on_is_abandoned_and_not_called_cancelled(dbg: Bridge
 
     async def main() -> None:
         task = asyncio.create_task(threaded())
-        await asyncio.to_thread(entered.wait, 30)
+        await asyncio.to_thread(entered.wait, 60)
         found.send("cancel_tool", toolId="tool-1")
         with pytest.raises(ToolCancelled, match="abandoned"):
             await task

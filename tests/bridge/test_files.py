@@ -107,8 +107,8 @@ def test_a_command_line_without_an_end_is_an_error_and_the_next_one_is_read(
 def test_commands_that_are_no_file_are_an_error_and_the_agent_goes_on(tmp_path: Path) -> None:
     with open_bridge(tmp_path) as dbg:
         loop = AgentLoop(dbg, build_writes(1))
-        loop.home.commands.unlink()
-        os.mkfifo(loop.home.commands)
+        os.mkfifo(tmp_path / "fifo")
+        os.replace(tmp_path / "fifo", loop.home.commands)
         assert loop() == "done"
         dbg.close()  # which reads the commands once more
         [found] = loop.data_of("error")

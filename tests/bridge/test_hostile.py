@@ -389,7 +389,7 @@ def test_a_thread_is_found_wherever_a_coroutine_waits_for_it(dbg: Bridge, how: s
 
     async def main() -> None:
         task = asyncio.create_task(threaded())
-        await asyncio.to_thread(entered.wait, 30)
+        await asyncio.to_thread(entered.wait, 60)
         found.send("cancel_tool", toolId="tool-1")
         with pytest.raises(ToolCancelled):
             await task

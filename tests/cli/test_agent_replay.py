@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from fork_server import run_holdfast
+from generous_timings import set_timings
 from holdfast.cli.agents.recording_commands import pace, pause
 from holdfast.model.agent_events import RecordedEvent
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
@@ -33,7 +34,12 @@ class Workspace:
         self.data = directory / "data"
         self.agents = AgentsDirectory(self.data / "agents")
         known = {name: each for name, each in os.environ.items() if "HOLDFAST" not in name}
-        self.environment = {**known, "HOLDFAST_HOME": str(self.data), "COLUMNS": "250"}
+        self.environment = {
+            **known,
+            **set_timings(),
+            "HOLDFAST_HOME": str(self.data),
+            "COLUMNS": "250",
+        }
 
     def run_program(self, *words: str) -> Typed:
         return subprocess.run(

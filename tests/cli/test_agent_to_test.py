@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from generous_timings import set_timings
 from holdfast.bridge.recorded_test import check_recording
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
@@ -59,7 +60,7 @@ class Project:
         self.agent = self.folder / "my_agent.py"
         self.agent.write_text(AGENT)
         known = {name: text for name, text in os.environ.items() if "HOLDFAST" not in name}
-        self.environment = {**known, "HOLDFAST_HOME": str(folder / "data")}
+        self.environment = {**known, **set_timings(), "HOLDFAST_HOME": str(folder / "data")}
         self.agents = AgentsDirectory(folder / "data" / "agents")
         self.run_python("my_agent.py", "--option")
 
@@ -182,4 +183,4 @@ def test_an_agent_that_is_held_fails_and_says_so(project: Project) -> None:
     project.change('start("my agent")', 'start("my agent", hold="tool:write")')
     command = [sys.executable, str(project.agent)]
     with pytest.raises(AssertionError, match="held before tool write, and in a test nobody"):
-        check_recording(project.recording.path, command=command, cwd=project.folder, timeout=3)
+        check_recording(project.recording.path, command=command, cwd=project.folder, timeout=10)

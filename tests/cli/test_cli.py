@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,11 +34,11 @@ def ids(ran: subprocess.CompletedProcess[str]) -> set[str]:
 
 
 @pytest.fixture
-def unused_address() -> str:
-    """An address at which unused_address listens."""
+def unused_address() -> Iterator[str]:
+    """An address at which nobody listens."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
-        return f"http://127.0.0.1:{taken.getsockname()[1]}"
+        yield f"http://127.0.0.1:{taken.getsockname()[1]}"
 
 
 @pytest.fixture

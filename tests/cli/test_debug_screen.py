@@ -561,6 +561,7 @@ def test_a_server_that_is_gone_closes_the_screen(tmp_path: Path) -> None:
     async def steps(pilot: Watched) -> None:
         await wait_for_stop(pilot, LOOP.line("call"))
         server.process.kill()
+        await asyncio.to_thread(server.process.wait, 60)
         await wait_for(pilot, lambda: pilot.app.return_value)
 
     try:

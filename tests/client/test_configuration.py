@@ -196,7 +196,7 @@ def test_a_request_timeout_takes_effect_on_open_connections(
     scripted: Callable[..., ScriptedServer],
 ) -> None:
     never = threading.Event()
-    scripted(accept_all(start=lambda body: never.wait(30) and None))
+    scripted(accept_all(start=lambda body: never.wait(60) and None))
     wrapped = with_debug(len)
     configure_debug(request_timeout=0.05)
     try:

@@ -537,6 +537,7 @@ def test_a_batch_is_kept_whole_or_not_at_all(leasing: Application) -> None:
     assert recorder is not None
     before = recorder.send_batch
     recorder.send_batch = lambda build: sent.append(build())  # type: ignore[method-assign]
+    leased_calls().outbox.is_awake = True  # so that nobody wakes it, and `flush` alone sends
     for number in range(3):
         ledger.add(number)
     leased_calls().flush()

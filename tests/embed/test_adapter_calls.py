@@ -168,7 +168,7 @@ def test_a_step_ends_when_the_program_ends_or_dies(adapter: AdapterThread) -> No
     stop_at_entry(adapter, IDLE.path)
     adapter.breakpoints.set_source(IDLE.path, [LineBreakpointSpec(IDLE.line("nap"))])
     adapter.continue_(wait=True).result(SECONDS)
-    dying = adapter.evaluate("__import__('os')._exit(3)", timeout=30)
+    dying = adapter.evaluate("__import__('os')._exit(3)", timeout=60)
     assert isinstance(dying.exception(SECONDS), errors.HoldfastError)
     end = adapter.wait_for_stop().result(SECONDS)
     assert (end["status"], end["exit_code"]) == ("terminated", 3)

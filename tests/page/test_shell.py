@@ -25,7 +25,7 @@ def test_a_question_mark_shows_all_keys_and_escape_hides_them(page: Page) -> Non
 
 def test_letters_go_places_but_are_text_in_a_box(page: Page) -> None:
     page.goto("/")
-    page.get_by_role("navigation", name="Main").wait_for()
+    expect(page.get_by_role("status")).to_have_text("live")
     page.keyboard.press("g")
     page.keyboard.press("e")
     expect(page).to_have_url(re.compile("/events$"))

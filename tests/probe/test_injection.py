@@ -1,4 +1,4 @@
-"""A debugger that fails to come leaves the program as it was."""
+"""How the debugger comes into a program that runs; one that fails to leaves it as it was."""
 
 from __future__ import annotations
 
@@ -78,3 +78,66 @@ def test_a_write_that_the_program_has_replaced_meanwhile_is_left_to_it(python: s
         print("write" in vars(sys.stderr), file=sys.stdout)
     """
     assert run(python, code) == ["OURS IS GONE, THEIRS IS NOT", "FALSE"]
+
+
+def test_a_message_that_the_debugger_takes_no_more_is_not_waited_for(python: str) -> None:
+    code = f"""
+        import threading
+        from _holdfast import server_connection, server_messages
+        pydevd_control.load({DEBUGPY!r})
+        from _pydevd_bundle.pydevd_net_command import _NullNetCommand
+
+        ours, theirs = socket.socketpair()
+        writer = pydevd_control.arm(server_connection.ServerConnection(ours.detach())).writer
+        is_sending, go_on = threading.Event(), threading.Event()
+        slow = _NullNetCommand()
+        slow.send = lambda _socket: (is_sending.set(), go_on.wait())
+        writer.add_command(slow)
+        is_sending.wait()
+        writer.do_kill_pydev_thread()
+        add = writer.add_command
+        writer.add_command = lambda command: (add(command), go_on.set())
+        server_messages.flush(3600)
+        print("ended")
+        sys.stdout.flush()
+        os.unlink(ticket)
+        os._exit(0)
+    """
+    assert run(python, code) == ["ended"]
+
+
+def test_a_thread_has_one_number_whoever_sees_it_first(python: str) -> None:
+    code = f"""
+        pydevd_control.load({DEBUGPY!r})
+        import threading
+        from _holdfast.pydevd_access import dap_id
+        from _pydevd_bundle import pydevd_constants
+        from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+
+        main = threading.main_thread()
+        numbers = []
+        other = threading.Thread(target=lambda: numbers.append(number_main_thread()))
+
+        def number_main_thread():
+            return dap_id(pydevd_constants.get_thread_id(main))
+
+        class Table(dict):
+            "The other thread looks here while this one has found nothing."
+            def get(self, known_id):
+                found = super().get(known_id)
+                if threading.current_thread() is main:
+                    other.start()
+                    other.join()
+                return found
+
+        known = BaseSchema._obj_id_to_dap_id
+        BaseSchema._obj_id_to_dap_id = Table(known)
+        numbers.append(number_main_thread())
+        other.join()
+        BaseSchema._obj_id_to_dap_id = dict(BaseSchema._obj_id_to_dap_id)
+        # pydevd does this when it looks at the threads for the first time.
+        pydevd_constants.clear_cached_thread_id(main)
+        numbers.append(number_main_thread())
+        print(numbers)
+    """
+    assert run(python, code) == ["[1, 1, 1]"]

@@ -51,7 +51,7 @@ class Echo:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         self.asked.append(scope["path"])
         if scope["path"] == "/slow":
-            await asyncio.to_thread(self.answer_slowly.wait, 30)
+            await asyncio.to_thread(self.answer_slowly.wait, 60)
         length, more = 0, True
         while more:
             message = await receive()
@@ -78,7 +78,7 @@ class Served:
         return f"http://{f'[{self.host}]' if ':' in self.host else self.host}:{self.port}"
 
     def request(self, method: str = "GET", **options: Any) -> httpx.Response:
-        with httpx.Client(trust_env=False, verify=False) as client:  # no TLS to set up
+        with httpx.Client(timeout=60, trust_env=False, verify=False) as client:  # no TLS to set up
             return client.request(method, self.url + "/health", **options)
 
     def connect(self) -> socket.socket:
@@ -219,7 +219,7 @@ while said := caller.recv(65536):
 def test_another_user_is_refused_before_the_request_is_read() -> None:
     with serve() as served:
         command = [sys.executable, "-c", AS_NOBODY, str(served.port)]
-        said = subprocess.run(command, capture_output=True, timeout=30, check=True).stdout
+        said = subprocess.run(command, capture_output=True, timeout=60, check=True).stdout
         head, _, body = said.partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 403 Forbidden\r\n")
         assert json.loads(body)["error_code"] == "forbidden"
@@ -337,9 +337,9 @@ def test_a_request_that_waits_for_an_answer_is_not_late() -> None:
         caller.settimeout(1)
         with pytest.raises((TimeoutError, socket.timeout)):
             caller.recv(1)  # for longer than any deadline
-        served.app.answer_slowly.set()
-        caller.settimeout(10)
+        caller.settimeout(60)
         caller.sendall(b"st: localhost\r\nConnection: close\r\n\r\n")
+        served.app.answer_slowly.set()
         assert read_all(caller).count(b"HTTP/1.1 200 ") == 2
 
 
@@ -377,7 +377,7 @@ def test_unknown_clients_are_few_and_leave_soon(
     with (
         serve(ELSEWHERE, protocol=BoundedHttpProtocol) as served,
         ExitStack() as stack,
-        httpx.Client(trust_env=False, headers=token) as client,
+        httpx.Client(timeout=60, trust_env=False, headers=token) as client,
     ):
         assert client.get(served.url).status_code == 200
         callers = [stack.enter_context(served.connect()) for _ in range(20)]

@@ -31,7 +31,7 @@ def address(server: Server) -> tuple[str, int]:
 
 
 def connect(server: Server) -> socket.socket:
-    return socket.create_connection(address(server), timeout=30)
+    return socket.create_connection(address(server), timeout=60)
 
 
 def raw(server: Server, sent: bytes) -> bytes:
@@ -72,7 +72,7 @@ while said := caller.recv(65536):
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_another_user_of_this_machine_is_refused(server: Server) -> None:
     argv = [sys.executable, "-c", AS_NOBODY, str(address(server)[1])]
-    said = subprocess.run(argv, capture_output=True, timeout=30, check=True).stdout
+    said = subprocess.run(argv, capture_output=True, timeout=60, check=True).stdout
     assert status(said) == 403
     assert json.loads(said.partition(b"\r\n\r\n")[2])["error_code"] == "forbidden"
 
@@ -260,7 +260,7 @@ def test_beyond_loopback_there_is_a_token_and_a_warning(tmp_path: Path) -> None:
         assert stat.S_IMODE(token_file.stat().st_mode) == 0o600
         assert token not in "".join(server.log)
         here = f"http://127.0.0.1:{address(server)[1]}"
-        with httpx.Client(base_url=here, trust_env=False) as client:
+        with httpx.Client(base_url=here, timeout=60, trust_env=False) as client:
             for headers in (
                 {},
                 {"Authorization": "Bearer"},

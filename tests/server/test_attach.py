@@ -658,7 +658,8 @@ def test_what_is_no_python_process_cannot_be_attached_to(session: Session, tmp_p
 @pytest.mark.skipif(not os.path.lexists("/proc/1/exe"), reason="no Linux")
 def test_the_first_process_and_the_kernel_cannot_be_attached_to(session: Session) -> None:
     """The first may be a Python program, in a container; it has to be readable to be one."""
-    system = [1, *(process.pid for process in psutil.process_iter() if process.ppid() == 2)][:2]
+    kernel = [one.pid for one in psutil.process_iter(["ppid"]) if one.info["ppid"] == 2]
+    system = [1, *kernel][:2]
     for pid in system:
         if psutil.Process(pid).name().startswith("python"):
             continue

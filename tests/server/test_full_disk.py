@@ -179,7 +179,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk.mkdir()
     command = ["mount", "-t", "tmpfs", "-o", "size=4m", "none", str(disk)]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     except OSError as problem:
         pytest.skip(f"nothing can be mounted here: {problem}")
     if done.returncode:
@@ -187,7 +187,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     try:
         yield disk
     finally:
-        subprocess.run(["umount", "--lazy", str(disk)], timeout=30, check=True)
+        subprocess.run(["umount", "--lazy", str(disk)], timeout=60, check=True)
 
 
 def fill_disk(disk: Path) -> Path:

@@ -55,8 +55,8 @@ def ask(*requests: bytes, together: bool) -> tuple[list[bytes], list[bytes]]:
         for request in requests:
             writer.write(request)
             if not together and request is not requests[-1]:
-                said += await asyncio.wait_for(reader.readuntil(request.split(b" ")[1]), 30)
-        said += await asyncio.wait_for(reader.read(), 30)
+                said += await asyncio.wait_for(reader.readuntil(request.split(b" ")[1]), 60)
+        said += await asyncio.wait_for(reader.read(), 60)
         writer.close()
         listening.close()
         await asyncio.gather(*state.tasks)

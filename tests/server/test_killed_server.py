@@ -34,7 +34,7 @@ class KilledServer:
 
     def kill(self) -> None:
         self.server.process.kill()
-        self.server.process.wait(30)
+        self.server.process.wait(60)
 
     def start_again(self) -> None:
         url = self.server.url

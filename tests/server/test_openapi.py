@@ -18,8 +18,9 @@ from harness import Server, Session
 from holdfast.server.app import build_table
 from http_application import HttpApplication, compute_cid, decide
 from own_environment import IS_SOAK
+from polling import wait_until
 from schemas import mistakes
-from session_states import LOOP, bring_to
+from session_states import LOOP
 
 Json = dict[str, Any]
 
@@ -242,7 +243,7 @@ def _properties(document: Json, operation: Json) -> set[str]:
 def own_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of its own: what is sent here may change its settings."""
     running = Server(tmp_path_factory.mktemp("fuzz") / "data")
-    running.patch("/config", {"max_wait": 0.2, "evaluate_timeout": 1, "launch_timeout": 10})
+    running.patch("/config", {"max_wait": 0.2})
     try:
         yield running
     finally:
@@ -258,8 +259,11 @@ def is_harmless(path: str, body: Any) -> bool:
 
 @pytest.mark.slow
 def test_nothing_that_is_sent_makes_the_server_fail(own_server: Server, document: Json) -> None:
+    settings_before = own_server.get("/config")
     with own_server.session() as session:
-        bring_to(session, "paused")
+        session.break_at(LOOP, "add")
+        session.launch(LOOP, wait=0)
+        _wait_until_paused(session)
         targets = [
             (method, path, operation)
             for method, path, operation in operations(document)
@@ -268,6 +272,8 @@ def test_nothing_that_is_sent_makes_the_server_fail(own_server: Server, document
         ]
         for method, path, operation in targets:
             _send_examples(own_server, session, method, path, bodies_of(document, operation))
+            if path == "/config":
+                own_server.patch("/config", settings_before)
             _check_usable(session)
 
 
@@ -313,5 +319,11 @@ def _check_usable(session: Session) -> None:
         session.delete("/breakpoints")
         session.delete("/exception-breakpoints")
         session.break_at(LOOP, "add")
-        assert session.launch(LOOP)["status"] == "paused"
+        session.launch(LOOP, wait=0)
+        _wait_until_paused(session)
     assert session.evaluate("1 + 1") == "2"
+
+
+def _wait_until_paused(session: Session) -> None:
+    """The server waits for moments only."""
+    wait_until(lambda: session.get("/status")["status"] == "paused", "the program to stop")

@@ -41,7 +41,11 @@ def test_what_was_printed_before_a_stop_is_there_at_the_stop(session: Session, p
 
 
 def test_output_is_read_page_by_page(session: Session) -> None:
-    code = "import time\nfor i in range(40):\n    print(i, flush=True)\n    time.sleep(0.001)\n"
+    code = (  # what goes to another stream is an entry of its own
+        "import sys\n"
+        "for i in range(40):\n"
+        "    print(i, file=sys.stderr if i % 2 else sys.stdout, flush=True)\n"
+    )
     session.post("/launch", {"code": code, "wait": 60})
     whole = session.get("/output")
     cursor, found, pages = "0", "", 0
@@ -90,9 +94,15 @@ def test_output_can_be_forgotten(session: Session) -> None:
 
 
 def test_a_program_that_floods_us_is_still_heard(session: Session) -> None:
-    code = "import sys\nfor i in range(200_000):\n    sys.stdout.write('0123456789' * 10 + '\\n')\n"
+    code = (
+        "import select, sys\n"
+        "while not select.select([0], [], [], 0)[0]:\n"
+        "    sys.stdout.write('0123456789' * 10 + '\\n')\n"
+    )
     session.post("/launch", {"code": code})
+    session.get("/output?wait=60")
     assert session.get("/status")["status"] == "running"
+    session.post("/input", {"input": "enough\n"})
     assert session.get("/status?wait=60")["exit_code"] == 0
 
 

@@ -69,7 +69,7 @@ def restarted(
         session.post("/breakpoints", {"function": "app.main"})
     events = over.get("/events")["events"]
     request.param(first)
-    assert psutil.wait_procs([program], timeout=20)[1] == []
+    assert psutil.wait_procs([program], timeout=60)[1] == []
 
     second = Server(home / "data")
     for session in (paused, created, over):

@@ -218,12 +218,12 @@ def test_the_environment_of_the_project_runs_it_and_is_said(
 
 
 def test_the_program_gets_the_variables_of_its_client(user: ToolUser) -> None:
-    code = "import os; print(os.environ.get('HOLDFAST_TOKEN'), 'HOME' in os.environ)"
+    code = "import os; print(os.environ.get('HOLDFAST_TOKEN'), 'NO_PROXY' in os.environ)"
     report = user.call(
         "debug_run",
         target="python",
         args=["-c", code],
-        env={"HOLDFAST_TOKEN": "secret", "HOME": None},
+        env={"HOLDFAST_TOKEN": "secret", "NO_PROXY": None},
     )
     assert report["output"] == "None False"
 

@@ -136,7 +136,9 @@ def test_the_default_port_when_taken_gives_way_to_a_free_one(tmp_path: Path) -> 
                 assert f"port {DEFAULT_PORT} is taken" in first
                 url = json.loads((tmp_path / "data" / "server.json").read_text())["url"]
                 assert url in second
-                assert httpx.get(f"{url}/health", trust_env=False).json()["status"] == "ok"
+                assert (
+                    httpx.get(f"{url}/health", timeout=60, trust_env=False).json()["status"] == "ok"
+                )
                 process.terminate()
                 assert process.wait(60) == 0
             finally:
@@ -154,14 +156,14 @@ def test_shutdown_answers_and_leaves_no_program_behind(own: Server) -> None:
     own.post(f"/sessions/{session}/launch", {"script": IDLE.path})
     program = psutil.Process(own.get(f"/sessions/{session}")["pid"])
     assert own.post("/shutdown") == {"status": "shutting_down"}
-    assert own.process.wait(30) == 0
-    assert psutil.wait_procs([program], timeout=10)[1] == []
+    assert own.process.wait(60) == 0
+    assert psutil.wait_procs([program], timeout=60)[1] == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_in_order(own: Server, number: signal.Signals) -> None:
     os.kill(own.process.pid, number)
-    assert own.process.wait(30) == 0
+    assert own.process.wait(60) == 0
     assert not (own.data_dir / "server.json").exists()
 
 
@@ -172,7 +174,7 @@ def test_whoever_waits_when_it_ends_is_answered(own: Server) -> None:
     with own.http.stream("GET", f"/sessions/{session}/output/stream") as stream:
         lines = stream.iter_lines()
         assert next(lines) == "id: 1"
-        httpx.post(f"{own.url}/shutdown", trust_env=False)
+        httpx.post(f"{own.url}/shutdown", timeout=60, trust_env=False)
         rest = list(lines)
     assert len(rest) < 20
-    assert own.process.wait(30) == 0
+    assert own.process.wait(60) == 0

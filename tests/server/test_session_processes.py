@@ -137,7 +137,7 @@ def test_a_paused_program_ends_with_its_idle_session(server: Server) -> None:
     bring_to(session, "paused")
     program = psutil.Process(session.get()["pid"])
     session.patch("", {"timeout_minutes": BRIEF})
-    assert psutil.wait_procs([program], timeout=30)[1] == []
+    assert psutil.wait_procs([program], timeout=60)[1] == []
     assert session.get()["reason"] == "timeout"
     held = [each["session_id"] for each in server.get("/api/holds")["holds"]]
     assert session.id not in held

@@ -99,7 +99,7 @@ def test_a_client_that_reads_nothing_is_disconnected(limits: Callable[..., None]
         reader, writer = await asyncio.open_connection(*listening.sockets[0].getsockname())
         reader._transport.pause_reading()  # type: ignore[attr-defined]
         writer.write(build_request("/"))
-        await asyncio.wait_for(hung_up.wait(), 30)
+        await asyncio.wait_for(hung_up.wait(), 60)
         writer.transport.abort()
         listening.close()
         await asyncio.gather(*state.tasks, return_exceptions=True)
@@ -115,8 +115,8 @@ def test_a_wait_ends_when_its_client_disconnects() -> None:
         await asyncio.sleep(0)
         assert not wait.done()
         caller.set_result(None)
-        assert await asyncio.wait_for(wait, 30) is False
-        assert await asyncio.wait_for(waiting.wait_until(lambda: True, 1000), 30) is True
+        assert await asyncio.wait_for(wait, 60) is False
+        assert await asyncio.wait_for(waiting.wait_until(lambda: True, 1000), 60) is True
 
     asyncio.run(main())
 

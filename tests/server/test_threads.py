@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from harness import Program, Session
+from polling import wait_until
 
 WORKER_THREADS = Program("worker_threads.py")
 BUSY_LOOP = Program("busy_loop.py")
@@ -269,12 +270,13 @@ def test_a_step_that_waits_for_a_held_thread_can_be_freed(session: Session, paus
     stuck = session.post(f"/threads/{ids['take']}/step-over", {"wait": 0.2})
 
     assert stuck["status"] == "running"
-    taker = next(
-        thread
-        for thread in session.get("/deadlocks")["threads"]
-        if thread["thread_id"] == ids["take"]
-    )
-    assert taker["held_by"] == ids["keep"]
+
+    def find_holder() -> object:
+        threads = session.get("/deadlocks")["threads"]
+        [taker] = (thread for thread in threads if thread["thread_id"] == ids["take"])
+        return taker["held_by"]
+
+    wait_until(lambda: find_holder() == ids["keep"], "the thread to wait for the lock")
     if pauses:
         shown = session.post("/pause", {"wait": 0.2})
         assert (shown["status"], shown["thread_id"]) == ("paused", ids["keep"])

@@ -44,7 +44,7 @@ def test_an_agent_holds_the_tool_of_another_edits_its_input_and_sees_the_result(
 
     waiting = run_in_thread(lambda: tools.call("hold_list", wait=50))
     looper.agent.send("turn 1")
-    listed = waiting.result(40)
+    listed = waiting.result(60)
     [hold] = listed["holds"]
     assert (hold["kind"], hold["moment"], hold["what"]) == ("agent", "tool", "double")
     assert (hold["owner"], hold["turn"]) == ("looper", "iteration 1")
@@ -93,7 +93,7 @@ def test_a_decision_shows_what_is_held_next(tools: ToolCaller, looper: AgentView
     tools.call("agent_control", command="break", breakpoint="tool:double")
     looper.agent.send("turn 2")
     hold = tools.wait_for_hold(looper.agent.id)["hold_id"]
-    answer = tools.call("hold_decide", hold_id=hold, action="continue", timeout=30)
+    answer = tools.call("hold_decide", hold_id=hold, action="continue", timeout=50)
     assert answer["result"] == "2"
     following = tools.wait_for_hold(looper.agent.id)
     assert (following["turn"], following["arguments"]) == ("iteration 2", {"number": "2"})
@@ -116,7 +116,7 @@ def test_a_model_call_is_paused_told_something_and_stepped(
     assert said["message"] == "inject: applied."
     inspected = tools.call("agent_control", command="inspect")
     assert inspected["messages"][-1] == "1 system: Be quick."
-    stepped = tools.call("agent_control", command="step", timeout=30)
+    stepped = tools.call("agent_control", command="step", timeout=50)
     assert (stepped["status"], stepped["held"][0]["turn"]) == ("paused", "iteration 2")
     assert "double → 2" in stepped["recent"]
     answer = tools.call(
@@ -193,7 +193,7 @@ def test_large_results_and_many_events_keep_the_budget(
     tools.call("agent_control", command="break", breakpoint="tool:big")
     looper.agent.send("big")
     hold = tools.wait_for_hold(looper.agent.id)["hold_id"]
-    done = tools.call("hold_decide", hold_id=hold, action="continue", timeout=30)
+    done = tools.call("hold_decide", hold_id=hold, action="continue", timeout=50)
     assert "characters" in done["result"]
     looper.agent.read_reply()
     assert "big → " in tools.call("agent_control")["recent"][-1]

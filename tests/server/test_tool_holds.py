@@ -173,7 +173,7 @@ def test_a_call_that_takes_longer_is_found_later(tools: ToolCaller, shop: Any) -
     tools.call("agent_control", command="break", breakpoint="call:Nested.double")
     running = run_in_thread(lambda: application.double("tea"))
     outer = tools.wait_for_hold()
-    answer = tools.call("hold_decide", hold_id=outer["hold_id"], action="continue", timeout=30)
+    answer = tools.call("hold_decide", hold_id=outer["hold_id"], action="continue", timeout=50)
     assert (answer["status"], answer["held"][0]["what"]) == ("paused", "Shop.price")
     assert "has not returned yet" in answer["message"]
     inner = answer["held"][0]["hold_id"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from harness import Program, Server, Session
 
 LOOP = Program("loop.py")
@@ -65,11 +68,18 @@ def test_a_busy_program_is_paused_where_it_is(session: Session, python: str) -> 
     assert session.post("/pause", {"wait": 60})["status"] == "paused"
 
 
-def test_a_pause_during_a_sleep_is_pending_and_takes_effect_later(session: Session) -> None:
-    code = "import time\nprint('zzz', flush=True)\ntime.sleep(1)\nawake = True\nawake = 2\n"
+def test_a_pause_outside_python_is_pending_and_takes_effect_later(
+    session: Session, tmp_path: Path
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    code = f"import os\nend = os.open({str(fifo)!r}, os.O_RDONLY)\n"
+    code += "print('here', flush=True); os.read(end, 1)\nawake = True\nawake = 2\n"
     session.post("/launch", {"code": code})
-    session.get("/output?wait=60")
-    answer = session.post("/pause", {"wait": 0.1})
-    assert (answer["status"], answer["pause_pending"]) == ("running", True)
+    with open(fifo, "wb") as waker:
+        session.get("/output?wait=60")
+        answer = session.post("/pause", {"wait": 0.1})
+        assert (answer["status"], answer["pause_pending"]) == ("running", True)
+        waker.write(b"x")
     stop = session.get("/status?wait=60")
     assert (stop["status"], stop["reason"], stop["location"]["line"]) == ("paused", "pause", 4)

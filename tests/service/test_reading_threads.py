@@ -23,7 +23,7 @@ def read_for_ever(began: threading.Event) -> Callable[[Reading], None]:
 
 
 async def wait_for(event: threading.Event) -> None:
-    await asyncio.to_thread(event.wait, 30)
+    assert await asyncio.to_thread(event.wait, 60)
 
 
 def test_equal_requests_share_one_reading() -> None:

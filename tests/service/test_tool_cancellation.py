@@ -41,7 +41,7 @@ async def standing_at_the_gate(
 
 async def cancel_while_it_runs(session: ProgramSession, call: Awaitable[object]) -> None:
     task = asyncio.ensure_future(call)
-    assert await session.wait_until(lambda: session.state is State.RUNNING, 30)
+    assert await session.wait_until(lambda: session.state is State.RUNNING, 60)
     await asyncio.sleep(0)  # so that the call waits
     task.cancel()
     with suppress(asyncio.CancelledError):
@@ -65,7 +65,7 @@ def test_what_was_run_to_is_given_up(tmp_path: Path, tool: str, request_: ToolRe
             assert not any(point.is_until for point in session.breakpoints.points)
             await session.inspection.threads()  # its answer comes after the program has heard of it
             await open_gate(tmp_path)
-            await session.wait_until(lambda: session.state is not State.RUNNING, 30)
+            await session.wait_until(lambda: session.state is not State.RUNNING, 60)
             assert session.state is State.TERMINATED
 
     asyncio.run(check())

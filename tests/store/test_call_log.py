@@ -341,7 +341,7 @@ async def test_a_stack_is_read_back(store: Store, log: CallLog) -> None:
 
 
 async def test_a_stack_goes_with_the_last_call_that_has_it(log: CallLog) -> None:
-    now = time.time_ns() + 10**9  # of calls, which come after their stacks
+    now = time.time_ns() + 10**12  # of calls, which come after their stacks
     for stack in (5, 6, 7):
         log.put_stack(stack, [{"lineno": 1}])
     for number, stack in ((1, 5), (2, 6), (3, 5), (4, 7)):
@@ -359,7 +359,7 @@ async def test_a_stack_goes_with_the_last_call_that_has_it(log: CallLog) -> None
 
 
 async def test_a_stack_that_is_used_again_meanwhile_stays(log: CallLog) -> None:
-    now = time.time_ns() + 10**9
+    now = time.time_ns() + 10**12
     log.put_stack(5, [{"lineno": 1}])
     log.append_call(call(now + 1, status=DONE, stack=5))
     log.append_call(call(now + 2))

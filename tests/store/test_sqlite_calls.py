@@ -81,7 +81,15 @@ def test_the_uses_of_a_batch_are_found_before_and_after_they_are_sorted_in(
     assert asyncio.run(store.contents.data(cid("a"))) == b"a"
 
 
-def test_no_call_is_dropped_while_uses_wait_to_be_sorted_in(store: SqliteStore) -> None:
+@pytest.fixture
+def uses_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uses are not sorted in, however quiet it is."""
+    monkeypatch.setattr(call_buffer, "QUIET_SECONDS", 3600.0)
+
+
+def test_no_call_is_dropped_while_uses_wait_to_be_sorted_in(
+    uses_wait: None, store: SqliteStore
+) -> None:
     async def drop() -> None:
         store.call_log.append_batch(batch((1, None)))
         await store.call_log.last_number()

@@ -50,7 +50,7 @@ def test_an_interpreter_that_nobody_speaks_to_any_more_ends_by_itself(python: st
         try:
             await target.read_hello(60)
             target.connection.close()
-            return await asyncio.wait_for(target.own_process().wait(), 30)
+            return await asyncio.wait_for(target.own_process().wait(), 60)
         finally:
             await target.kill()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,8 @@ class Stop:
     decision: HoldDecision | None = None
     parameters: CallParameters | None = None
     """What the call takes, if it is known."""
+    began: float = field(default_factory=time.perf_counter)
+    """Before it is announced, so that no time that it is held is left out."""
     timer: threading.Timer | None = None
     """Decides it when its rule says so, if nobody has."""
     _reached: threading.Event = field(default_factory=threading.Event)

@@ -500,12 +500,11 @@ def _fail_model(
 
 def _hold(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[HoldDecision, float]]:
     """Wait at a stop: the decision, and the milliseconds until it came."""
-    began = _now()
     if "rule" in stop.about:
         bridge.announce_rule_hold(stop)
     around = bridge.lanes.list_held_times()
     for held in around:
-        held.begin(began)
+        held.begin(stop.began)
     try:
         decision = yield stop
     finally:
@@ -513,7 +512,7 @@ def _hold(bridge: Bridge, stop: Stop) -> Generator[Stop, Any, tuple[HoldDecision
         for held in around:
             held.end(ended)
         bridge.control.leave(stop)
-    return decision, (ended - began) * 1000
+    return decision, (ended - stop.began) * 1000
 
 
 def _hold_error(

@@ -85,12 +85,17 @@ class HeldTime:
         self._lock = threading.Lock()
         self._count = 0
         self._since = 0.0
+        self._until = 0.0
+        """The end of what has been counted so far."""
         self._seconds = 0.0
 
-    def begin(self, now: float) -> None:
+    def begin(self, began: float) -> None:
+        """It may have begun a moment ago."""
         with self._lock:
-            if not self._count:
-                self._since = now
+            if self._count:
+                self._since = max(self._until, min(self._since, began))
+            else:
+                self._since = max(self._until, began)
             self._count += 1
 
     def end(self, now: float) -> None:
@@ -98,6 +103,7 @@ class HeldTime:
             self._count -= 1
             if not self._count:
                 self._seconds += now - self._since
+                self._until = now
 
     def seconds(self, now: float) -> float:
         with self._lock:

@@ -171,9 +171,10 @@ class _Helper(threading.Thread):
         self._wake.release()
 
     def retire(self) -> None:
-        """End after the call under way, if it ever returns."""
+        """End after the call under way, if it ever returns; or at once, if it has not begun."""
         self._retired = True
-        self._wake.release()
+        if self._wake.locked():  # else it is released: the helper wakes, and sees this
+            self._wake.release()
 
     def run(self) -> None:
         while True:

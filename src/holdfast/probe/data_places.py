@@ -296,6 +296,10 @@ class Places:
         self._places: Dict[str, Place] = {}
         self._numbers = itertools.count(1)
 
+    def reset_lock(self) -> None:
+        """In a forked child, where a thread that does not exist may hold it."""
+        self._lock = threading.Lock()
+
     def add(self, place: Place) -> str:
         if isinstance(place, GlobalPlace):
             data_id = "%s%s:%s" % (_GLOBAL, place.module, place.text)

@@ -20,58 +20,75 @@ from . import stop_snapshots, variables
 from .frames import frame_at, read_locals
 from .pydevd_access import RequestFailed, is_ours
 
+_NOT_BEGUN, _GIVEN_UP = 0, -1  # never the ident of a thread
+
 
 class Interrupted(BaseException):
     """Raised inside an evaluation that took too long."""
 
 
 class _Evaluations:
-    """The evaluations under way, so that they can be interrupted.
+    """The evaluations that are requested and not finished, so that each can be interrupted.
 
-    By the thread that they are for, which may not be the one that they run in.
+    They are known by the numbers that the server gave them. One may be requested long before it
+    begins: its thread has to wake first.
     """
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Also in a forked child, where a thread that does not exist may hold the lock."""
         self._lock = threading.Lock()
-        self._idents: Dict[str, List[int]] = {}
+        self._idents: Dict[Any, int] = {}
 
-    def interrupt(self, thread_id: str) -> bool:
+    def announce(self, number: Any) -> None:
         with self._lock:
-            idents = self._idents.get(thread_id, [])
-            for ident in idents:
-                _interrupt_thread(ident)
-            return bool(idents)
+            self._idents[number] = _NOT_BEGUN
 
-    def call(self, thread_id: str, run: Callable[[], Any]) -> Any:
+    def interrupt(self, number: Any) -> bool:
+        """False if it has ended already."""
+        with self._lock:
+            ident = self._idents.get(number)
+            if ident is None:
+                return False
+            if ident in (_NOT_BEGUN, _GIVEN_UP):
+                self._idents[number] = _GIVEN_UP
+            else:
+                _interrupt_thread(ident)
+            return True
+
+    def call(self, number: Any, run: Callable[[], Any]) -> Any:
         ident = threading.get_ident()
         in_main = ident == threading.main_thread().ident
         before = signal.signal(signal.SIGINT, _raise_interrupted) if in_main else None
         was_blocked = in_main and _unblock_interrupts()
         with self._lock:
-            self._idents.setdefault(thread_id, []).append(ident)
+            is_given_up = self._idents.get(number) == _GIVEN_UP
+            self._idents[number] = ident
         try:
+            if is_given_up:
+                raise Interrupted
             return run()
         finally:
-            self._close(thread_id, ident)
+            self._close(number)
             if was_blocked:
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             if in_main:
                 signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
 
-    def _close(self, thread_id: str, ident: int) -> None:
+    def _close(self, number: Any) -> None:
         """Allow no more interrupts; one that comes this late must not hit the program."""
         try:
-            self._remove(thread_id, ident)
+            self._remove(number)
             for _ in range(100):  # one that was sent arrives at the latest in here
                 pass
         except Interrupted:
-            self._remove(thread_id, ident)
+            self._remove(number)
 
-    def _remove(self, thread_id: str, ident: int) -> None:
+    def _remove(self, number: Any) -> None:
         with self._lock:
-            others = [other for other in self._idents.pop(thread_id, []) if other != ident]
-            if others:
-                self._idents[thread_id] = others
+            self._idents.pop(number, None)
 
 
 def _interrupt_thread(ident: int) -> None:
@@ -97,10 +114,10 @@ def _raise_interrupted(_number: int, _frame: Any) -> None:
     raise Interrupted
 
 
-def run_interruptibly(thread_id: str, work: Callable[[], Any]) -> Any:
+def run_interruptibly(number: Any, work: Callable[[], Any]) -> Any:
     """Do the work, turning what the user's code raises into a RequestFailed."""
     try:
-        return EVALUATIONS.call(thread_id, work)
+        return EVALUATIONS.call(number, work)
     except RequestFailed:
         raise
     except Interrupted:

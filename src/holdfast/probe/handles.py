@@ -41,16 +41,30 @@ class Handles:
         self._refs: Dict[Tuple[Any, Optional[int], int, str], int] = {}
 
     def add(
-        self, owner: Any, value: Any, name: str, parent: Optional[int] = None, kind: str = "value"
+        self,
+        owner: Any,
+        value: Any,
+        name: str,
+        parent: Optional[int] = None,
+        kind: str = "value",
+        made_of: Any = None,
     ) -> int:
-        """The value's reference; the same one if it was added at that place before."""
-        key = (owner, parent, id(value), name)
+        """The value's reference; the same one if it was added at that place before.
+
+        A value that is built for each request (a scope) is known by the object it is `made_of`.
+        """
+        key = (owner, parent, id(value if made_of is None else made_of), name)
+        before = None  # its end may run a __del__, which may come back here: not with the lock
         with self._lock:
             ref = self._refs.get(key)
             if ref is None:
                 ref = self._refs[key] = next(_refs)
                 self._handles[ref] = Handle(ref, owner, value, name, parent, kind)
-            return ref
+            else:
+                before = self._handles[ref].value
+                self._handles[ref].value = value
+        del before
+        return ref
 
     def get(self, ref: int) -> Optional[Handle]:
         with self._lock:

@@ -18,6 +18,7 @@ from . import (
     breakpoint_table,
     detachment,
     end_reports,
+    evaluation,
     exception_filters,
     frame_tracer,
     gevent_support,
@@ -100,6 +101,7 @@ def arm_forked(connection: Any) -> Any:
             clear_thread_local_info()
     reset_breakpoints()
     stop_snapshots.reset_references()
+    evaluation.EVALUATIONS.reset()
     return arm(connection)
 
 

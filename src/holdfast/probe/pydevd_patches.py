@@ -36,6 +36,7 @@ def apply_all(pydevd: Any) -> None:
         keep_room_for_callbacks,
         step_to_handlers,
         forget_ended_threads,
+        number_ids_once,
         update_one_thread,
         add_messages_without_locks,
     ):
@@ -172,7 +173,11 @@ def step_over_comprehensions(_pydevd: Any) -> None:
 
 
 def forget_ended_threads(_pydevd: Any) -> None:
-    """pydevd keeps every thread for ever, because it makes a thread's id of its address."""
+    """pydevd keeps every thread for ever, because it makes a thread's id of its address.
+
+    pydevd forgets all ids once, when it first looks at the threads: in a forked child they get its
+    pid. A thread gets its old number again.
+    """
     from _pydevd_bundle import pydevd_constants as constants
 
     original = constants._get_or_compute_thread_id_with_lock
@@ -183,11 +188,36 @@ def forget_ended_threads(_pydevd: Any) -> None:
         with constants._thread_id_lock:
             known = getattr(thread, "__pydevd_id__", None)
             if known is None:
-                known = "pid_%s_id_%s" % (constants.get_pid(), next(numbers))
+                if not hasattr(thread, "_holdfast_number"):
+                    thread._holdfast_number = next(numbers)
+                known = "pid_%s_id_%s" % (constants.get_pid(), thread._holdfast_number)
                 thread.__pydevd_id__ = known
         return known
 
     constants._get_or_compute_thread_id_with_lock = get_or_compute
+
+
+def number_ids_once(_pydevd: Any) -> None:
+    """Two threads that see an id for the first time, at once, give it two numbers.
+
+    The first number would then stand in an event, and nothing would ever be told of it again.
+    """
+    from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+
+    BaseSchema._translate_id_to_dap.__name__  # noqa: B018  (it must be there to be replaced)
+
+    def translate_id_to_dap(known_id: Any) -> Any:
+        if known_id == "*":
+            return known_id
+        numbers = BaseSchema._obj_id_to_dap_id
+        number = numbers.get(known_id)
+        if number is None:
+            # In one step: the thread that comes second takes the number of the first.
+            number = numbers.setdefault(known_id, BaseSchema._next_dap_id())
+            BaseSchema._dap_id_to_obj_id[number] = known_id
+        return number
+
+    BaseSchema._translate_id_to_dap = staticmethod(translate_id_to_dap)
 
 
 def receive_lines_first(_pydevd: Any) -> None:

@@ -78,12 +78,21 @@ def _in_program_thread(run: Callable[[Any, str, Dict[str, Any]], Any]) -> Handle
             reply(_raiser(error))
             return
 
+        number = _announce(args)
+
         def work() -> Any:
-            return evaluation.run_interruptibly(thread_id, lambda: run(db, thread_id, args))
+            return evaluation.run_interruptibly(number, lambda: run(db, thread_id, args))
 
         run_in_thread(db, thread_id, lambda: reply(work))
 
     return handler
+
+
+def _announce(args: Dict[str, Any]) -> Any:
+    """The number of an evaluation, which can be interrupted from now on."""
+    number = args.get("number", object())
+    evaluation.EVALUATIONS.announce(number)
+    return number
 
 
 def _raiser(error: Exception) -> Callable[[], Any]:
@@ -270,7 +279,8 @@ def _evaluate(db: Any, args: Dict[str, Any], reply: Reply) -> None:
     if is_held or args.get("mark") is None:
         _in_program_thread(_evaluate_in_thread)(db, args, reply)
     else:
-        bounded_calls.start(lambda: reply(lambda: _evaluate_beside(db, args)))
+        number = _announce(args)
+        bounded_calls.start(lambda: reply(lambda: _evaluate_beside(db, number, args)))
 
 
 def _evaluate_in_thread(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
@@ -280,13 +290,12 @@ def _evaluate_in_thread(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
     )
 
 
-def _evaluate_beside(db: Any, args: Dict[str, Any]) -> Any:
-    thread_id = thread_id_of(args["thread"])
-    frame, owner = live_frames.find_frame(db, thread_id, args)
-    return evaluation.run_interruptibly(
-        thread_id,
-        lambda: live_frames.evaluate(frame, owner, args["expression"], **_read_shown(args)),
-    )
+def _evaluate_beside(db: Any, number: Any, args: Dict[str, Any]) -> Any:
+    def work() -> Any:
+        frame, owner = live_frames.find_frame(db, thread_id_of(args["thread"]), args)
+        return live_frames.evaluate(frame, owner, args["expression"], **_read_shown(args))
+
+    return evaluation.run_interruptibly(number, work)
 
 
 def _read_shown(args: Dict[str, Any]) -> Dict[str, Any]:
@@ -323,14 +332,7 @@ def _completions(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
 
 
 def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
-    if "thread" in args:
-        thread_id = thread_id_of(args["thread"])
-    else:
-        handle = stop_snapshots.HANDLES.get(args["reference"])
-        if handle is None:
-            raise _stale_reference(args["reference"])
-        thread_id = handle.owner
-    return {"interrupted": evaluation.EVALUATIONS.interrupt(thread_id)}
+    return {"interrupted": evaluation.EVALUATIONS.interrupt(args["number"])}
 
 
 # -- detaching ------------------------------------------------------------------------------------

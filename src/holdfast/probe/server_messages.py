@@ -10,6 +10,8 @@ from typing import Any, Callable, Dict, Optional
 from . import timings
 from .pydevd_access import RequestFailed, current, step_suspended
 
+_LOOK_SECONDS = 0.02
+
 
 def use_reentrant_queue(writer: Any) -> None:
     """Give pydevd's writer a queue that takes a message whatever its thread is doing.
@@ -74,13 +76,30 @@ def flush(seconds: Optional[float] = None) -> None:
     from _pydevd_bundle.pydevd_net_command import _NullNetCommand
 
     db = current()
-    if db is None or db.writer is None or not db.writer.is_alive():
+    writer = None if db is None else db.writer
+    if writer is None or not writer.is_alive():
         return
     sent = threading.Event()
     mark = _NullNetCommand()
     mark.send = lambda _socket: sent.set()
-    db.writer.add_command(mark)
-    sent.wait(timings.TIMINGS.messages_sent if seconds is None else seconds)
+    writer.add_command(mark)
+    if seconds is None:
+        seconds = timings.TIMINGS.messages_sent
+    wait_for_writer(writer, sent.wait, seconds)
+
+
+def wait_for_writer(writer: Any, wait: Callable[[float], bool], seconds: float) -> bool:
+    """Wait until it has sent a message, for a while at most, and only while it lives.
+
+    A writer that ends takes no message any more. `wait` waits for so long and says whether it was
+    sent. The program may have stopped its clock, so looks are counted.
+    """
+    for _ in range(int(seconds / _LOOK_SECONDS) + 1):
+        if wait(_LOOK_SECONDS):
+            return True
+        if not writer.is_alive():
+            break
+    return False
 
 
 def flush_output() -> None:

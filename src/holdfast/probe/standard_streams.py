@@ -19,7 +19,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from . import timings
 from .pydevd_access import current, step_suspended
-from .server_messages import report
+from .server_messages import report, wait_for_writer
 from .tracing_watch import is_debuggers
 
 _CHECK_SECONDS = 0.0001  # between two looks at a pipe that the server has not read yet
@@ -252,14 +252,19 @@ def _wait_until_sent() -> bool:
     from _pydevd_bundle.pydevd_net_command import _NullNetCommand
 
     db = current()
-    if db is None or db.writer is None or not db.writer.is_alive():
+    writer = None if db is None else db.writer
+    if writer is None or not writer.is_alive():
         return False
     being_sent, mark = allocate_lock(), _NullNetCommand()
     mark.send = lambda _socket: being_sent.release()
     being_sent.acquire()
     with step_suspended():
-        db.writer.add_command(mark)
-    return being_sent.acquire(timeout=timings.TIMINGS.output_read_at_message)
+        writer.add_command(mark)
+
+    def wait(seconds: float) -> bool:
+        return being_sent.acquire(timeout=seconds)
+
+    return wait_for_writer(writer, wait, timings.TIMINGS.output_read_at_message)
 
 
 def _find_connection() -> int:

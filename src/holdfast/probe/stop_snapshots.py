@@ -54,7 +54,7 @@ def describe_scopes(frame: Any, owner: str) -> List[Dict[str, Any]]:
     return [
         {
             "name": name,
-            "reference": HANDLES.add(owner, Scope(frame, names), name, kind="scope"),
+            "reference": HANDLES.add(owner, Scope(frame, names), name, kind="scope", made_of=frame),
             "count": len(names),
         }
         for name, names in named

@@ -152,6 +152,7 @@ class WatchTable:
         """For a new debugger, perhaps in a forked child: nothing is left of the last one."""
         self._lock = threading.RLock()
         attribute_watch.reset_lock()
+        PLACES.reset_lock()
         data_stops.reset()
         self.clear()
         close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -20,51 +21,79 @@ from holdfast import timings
 from holdfast.recording.directories import SessionDirectory
 from holdfast.recording.regular_files import open_regular
 
-_ours: dict[str, int] = {}
+_ours: dict[str, int | None] = {}
+"""The handle of each lock of this process; None while one is being taken."""
+_guard = threading.Lock()
+"""Held while a lock file is looked up, opened and closed: no thread may close what another took."""
 
 
 def acquire(path: Path) -> bool:
     """Take it for the life of this process; False if another has it."""
     name = os.path.realpath(path)
-    if name in _ours:
-        return False
+    with _guard:
+        if name in _ours:
+            return False
+        _ours[name] = None
+    handle: int | None = None
+    try:
+        handle = _open_locked(path)
+    finally:
+        with _guard:
+            if handle is None:
+                del _ours[name]
+            else:
+                _ours[name] = handle
+    return handle is not None
+
+
+def _open_locked(path: Path) -> int | None:
+    """The handle of the lock file; None if another process keeps the lock."""
     handle = open_regular(path, os.O_RDWR | os.O_CREAT)
-    if fcntl is not None:
-        deadline = time.monotonic() + timings.TIMINGS.session_free
-        while True:
-            try:
-                fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError:
-                if time.monotonic() > deadline:
-                    os.close(handle)
-                    return False
-                time.sleep(0.01)
-    _ours[name] = handle
-    return True
+    if fcntl is None:
+        return handle
+    deadline = time.monotonic() + timings.TIMINGS.session_free
+    while True:
+        try:
+            fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return handle
+        except OSError:
+            if time.monotonic() > deadline:
+                os.close(handle)
+                return None
+            time.sleep(0.01)
 
 
 def release(path: Path) -> None:
-    handle = _ours.pop(os.path.realpath(path), None)
-    if handle is not None:
-        os.close(handle)
+    name = os.path.realpath(path)
+    with _guard:
+        handle = _ours.get(name)
+        if handle is not None:
+            del _ours[name]
+            os.close(handle)
 
 
 def release_in_child() -> None:
     """In a child: it holds none of them."""
+    global _guard
+    _guard = threading.Lock()
     for handle in _ours.values():
-        with contextlib.suppress(OSError):
-            os.close(handle)
+        if handle is not None:
+            with contextlib.suppress(OSError):
+                os.close(handle)
     _ours.clear()
 
 
 def is_alive(home: SessionDirectory) -> bool:
-    if os.path.realpath(home.lock) in _ours:
-        return True
-    if fcntl is None:
-        return _has_process(home)
+    with _guard:
+        if os.path.realpath(home.lock) in _ours:
+            return True
+        return _has_process(home) if fcntl is None else _is_locked(home.lock)
+
+
+def _is_locked(path: Path) -> bool:
+    """Whether another process has the lock."""
     try:
-        handle = open_regular(home.lock, os.O_RDWR)
+        handle = open_regular(path, os.O_RDWR)
     except OSError:
         return False
     try:

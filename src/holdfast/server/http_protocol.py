@@ -151,6 +151,8 @@ class BoundedHttpProtocol(HttpToolsProtocol):
         super().on_response_complete()
         if not self._is_busy():
             self.limits.note_idle(self)
+            if self._head_bytes is not None and self._late_timer is not None:
+                self._start_clock()  # the next request began while this one was answered
 
     # -- requests ---------------------------------------------------------------------------
 

@@ -224,7 +224,7 @@ def test_another_user_of_this_machine_gets_no_answer(lobby: int, session: Sessio
     for port in (lobby, session.get("/dap")["port"]):
         argv = [sys.executable, "-c", AS_NOBODY, str(port)]
         done = subprocess.run(
-            argv, input=frame(INITIALIZE), capture_output=True, timeout=30, check=True
+            argv, input=frame(INITIALIZE), capture_output=True, timeout=60, check=True
         )
         assert done.stdout == b"0\n"
 

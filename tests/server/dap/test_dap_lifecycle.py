@@ -318,8 +318,10 @@ def test_an_editor_attaches_to_a_process(editor: Editor) -> None:
         editor.attach(processId=str(process.pid), justMyCode=False)
         assert editor.wait_event("process")["systemProcessId"] == process.pid
         assert editor.events("process")[0]["startMethod"] == "attach"
-        editor.ask("pause", threadId=1)
+        [thread] = editor.ask("threads")["threads"]
+        editor.ask("pause", threadId=thread["id"])
         stop = editor.wait_stop("pause")
+        assert stop["threadId"] == thread["id"]
         assert editor.stack(stop["threadId"])[-1]["source"]["path"] == program.path
         with pytest.raises(Refusal, match="not launched"):
             editor.ask("restart")

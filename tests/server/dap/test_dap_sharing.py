@@ -213,10 +213,11 @@ def test_a_restart_by_an_agent_keeps_the_editor(editor: Editor, session: Session
 
 
 def test_an_editor_connected_keeps_its_session_alive(editor: Editor, server: Server) -> None:
-    with server.session(timeout_minutes=0.01) as session:
+    with server.session() as session:
         session.launch(LOOP, stop_on_entry=True)
         editor.attach(session=session.id)
         editor.wait_stop("entry")
+        session.patch("", {"timeout_minutes": 0.01})
         with server.session(timeout_minutes=0.01) as other:
             wait_until(
                 lambda: (

@@ -40,7 +40,7 @@ def door(server: Server) -> int:
 
 @pytest.fixture
 def caller(door: int) -> Iterator[socket.socket]:
-    with socket.create_connection(("127.0.0.1", door), timeout=30) as connected:
+    with socket.create_connection(("127.0.0.1", door), timeout=60) as connected:
         yield connected
 
 
@@ -92,7 +92,7 @@ def test_without_the_token_nobody_gets_in(tmp_path: Path) -> None:
         port = json.loads(server.ready_file.read_text())["mcp_port"]
         for given in ({}, {"token": "a-bad-guess"}, {"token": None}):
             hello = {"holdfast": {"cwd": "/", **given}}
-            with socket.create_connection(("127.0.0.1", port), timeout=30) as caller:
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as caller:
                 caller.sendall(json.dumps(hello).encode() + b"\n" + PING)
                 (said,) = read_all(caller)
                 assert "token" in said["holdfast"]["error"]
@@ -103,7 +103,7 @@ def test_without_the_token_nobody_gets_in(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_another_user_of_this_machine_gets_no_answer(door: int) -> None:
     argv = [sys.executable, "-c", AS_NOBODY, str(door)]
-    done = subprocess.run(argv, input=HELLO + PING, capture_output=True, timeout=30, check=True)
+    done = subprocess.run(argv, input=HELLO + PING, capture_output=True, timeout=60, check=True)
     assert done.stdout == b"0\n"
 
 

@@ -36,7 +36,7 @@ def suite_url() -> Iterator[str]:
     with process.stdout:
         yield process.stdout.readline().strip()
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
 
 
 def check_conformance(url: str, revision: str, baseline: Path, results: Path) -> None:

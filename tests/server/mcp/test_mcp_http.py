@@ -131,7 +131,7 @@ def test_a_client_may_listen_and_end_its_session(server: Server) -> None:
 
 
 def test_a_call_waits_whatever_became_of_the_connections_before_it(server: Server) -> None:
-    with httpx.Client(base_url=server.url) as first:
+    with httpx.Client(base_url=server.url, timeout=60) as first:
         hello = first.post("/mcp", json=INITIALIZE, headers=ACCEPT)
     header = {"mcp-session-id": hello.headers["mcp-session-id"]}
     for meta in ({}, {"_meta": {"progressToken": 1}}):

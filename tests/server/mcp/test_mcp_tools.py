@@ -132,6 +132,13 @@ def test_calls_that_wait_tell_that_they_do(
         before = get_sessions(server)
         told = {way: asyncio.get_running_loop().create_future() for way in WAYS}
 
+        def list_running() -> set[str] | None:
+            """The new sessions, as soon as all of them run."""
+            shown = get_sessions(server)
+            new = shown.keys() - before.keys()
+            running = {one for one in new if shown[one]["status"] == "running"}
+            return running if len(running) == len(WAYS) else None
+
         def start(way: str) -> asyncio.Task[Any]:
             async def note(progress: float, total: float | None, message: str | None) -> None:
                 if not told[way].done():
@@ -145,7 +152,7 @@ def test_calls_that_wait_tell_that_they_do(
         for progress, total, message in await asyncio.gather(*told.values()):
             assert (progress, total) == (2.0, 50.0)
             assert "waiting" in message
-        started = get_sessions(server).keys() - before.keys()
+        started = await asyncio.to_thread(wait_until, list_running, "all to run")
         for session_id in started:
             await asyncio.to_thread(server.post, f"/sessions/{session_id}/pause")
         results = await asyncio.gather(*calls)  # they have waited for this

@@ -19,6 +19,7 @@ from textual.message_pump import MessagePump
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label, RichLog, Static, TextArea
 
+from holdfast import timings
 from holdfast.cli.agents import command_parser
 from holdfast.cli.agents.event_lines import EventFormatter, format_point, shorten
 from holdfast.model.agent_events import MAIN, EventData, RecordedEvent
@@ -37,8 +38,6 @@ _MAX_EVENTS = 5_000
 _MAX_MESSAGES = 200
 _NARROW = 100
 """Below this width the events stand above the held call, not beside it."""
-_KEY_SECONDS = 1.0
-"""How long a key may take before the next one is handled."""
 _HIDDEN_TYPES = ("state_snapshot",)
 """Written twice a second while something is held: shown only through the filter."""
 _ROLES = {"user": "bold cyan", "assistant": "bold green", "system": "bold yellow"}
@@ -562,4 +561,4 @@ async def _wait_until_idle(pump: MessagePump) -> None:
     done = asyncio.Event()
     if pump.is_running and pump.call_later(done.set):
         # One that is closed meanwhile handles nothing any more.
-        await asyncio.wait([asyncio.ensure_future(done.wait())], timeout=_KEY_SECONDS)
+        await asyncio.wait([asyncio.ensure_future(done.wait())], timeout=timings.TIMINGS.screen_key)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from holdfast import timings
 from holdfast.cli.screen.debug_state import (
     Breakpoint,
     Completion,
@@ -26,7 +27,6 @@ from holdfast.client.http_client import ApiError, HttpClient, Reply
 
 PAGE_SIZE = 100
 POLL_SECONDS = 20.0
-_STEP_SECONDS = 1.0
 _MAX_CHARS = 400
 
 
@@ -88,7 +88,7 @@ class SessionClient:
 
     def decide(self, hold_id: str, action: str) -> None:
         """End the hold that was seen: if another client has decided it, nothing happens twice."""
-        wait = _STEP_SECONDS if action != "continue" else 0
+        wait = timings.TIMINGS.screen_step if action != "continue" else 0
         body = {"action": action, "by": self.name, "wait": wait, "include": ""}
         self._http.request("POST", f"/api/holds/{quote(hold_id)}/decision", body)
 
@@ -97,7 +97,7 @@ class SessionClient:
 
     def pause(self) -> str:
         """Ask it to stop; returns what there is to say if it did not."""
-        answer = self._post("/pause", by=self.name, wait=_STEP_SECONDS, include=[])
+        answer = self._post("/pause", by=self.name, wait=timings.TIMINGS.screen_step, include=[])
         return str(answer.get("message") or "") if answer["status"] == "running" else ""
 
     def restart(self) -> None:

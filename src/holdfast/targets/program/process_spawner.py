@@ -218,7 +218,7 @@ class Warden:
         self._groups.discard(pgid)
         self._send(f"-{pgid}\n")
 
-    async def close(self, timeout: float = 10.0) -> None:
+    async def close(self) -> None:
         """Let the warden kill all that is left, and wait until it has."""
         if self._keeper is not None:
             self._keeper.cancel()
@@ -228,7 +228,7 @@ class Warden:
         if self._process is None:
             return
         try:
-            await asyncio.wait_for(self._process.wait(), timeout)
+            await asyncio.wait_for(self._process.wait(), timings.TIMINGS.killed)
         except (TimeoutError, asyncio.TimeoutError):
             send_signal(self._process.pid, signal.SIGKILL)
             await self._process.wait()

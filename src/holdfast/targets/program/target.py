@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any, TypedDict, cast
 
@@ -156,6 +157,8 @@ class Target:
         self._ending: asyncio.Task[None] | None = None
         self._losing: asyncio.Task[None] | None = None
         self._gone = asyncio.Event()
+        self._evaluations = itertools.count(1)
+        """Numbers, by which each can be interrupted."""
         self._input_request: object | None = None
         self._written_when_asked = 0
         self._replacement: Replacement | None = None
@@ -173,7 +176,10 @@ class Target:
         body = self.paths.localize(body)
         if name == "stopped":
             self._drain_outputs()
-            self.note_threads((body.get("holdfast") or {}).get("threads") or ())
+            threads = (body.get("holdfast") or {}).get("threads") or ()
+            if self.input is not None and self.input.is_terminal and len(threads) == 1:
+                self._input_request = None  # its only thread waits for input no longer
+            self.note_threads(threads)
             self.listener.on_stop(_build_stop(body))
         elif name == "holdfast":
             self._on_probe_event(body)
@@ -550,12 +556,12 @@ class Target:
 
     async def execute(self, op: str, timeout: float, **arguments: Any) -> dap.Body:
         """Run an operation that runs the user's code. Interrupt it when it takes too long."""
-        reply = self.connection.post("holdfast", {"op": op, **arguments})
+        number = next(self._evaluations)
+        reply = self.connection.post("holdfast", {"op": op, "number": number, **arguments})
         try:
             response = await asyncio.wait_for(asyncio.shield(reply), timeout)
         except asyncio.TimeoutError:
-            where = {k: v for k, v in arguments.items() if k in ("thread", "reference")}
-            interrupted = await self._interrupt(reply, where)
+            interrupted = await self._interrupt(reply, number)
             raise errors.TimedOut(
                 f"{op} did not return within {timeout:g} s"
                 + ("; it was interrupted" if interrupted else "; it is still running"),
@@ -575,12 +581,13 @@ class Target:
         self, thread: int, expressions: Sequence[str], timeout: float
     ) -> list[dap.Body]:
         """Evaluate all of them in one request. The one that takes too long is interrupted."""
-        arguments = {"op": "watches", "thread": thread, "expressions": list(expressions)}
-        reply = self.connection.post("holdfast", arguments)
+        number = next(self._evaluations)
+        asked = {"op": "watches", "thread": thread, "expressions": list(expressions)}
+        reply = self.connection.post("holdfast", {**asked, "number": number})
         try:
             response = await asyncio.wait_for(asyncio.shield(reply), timeout)
         except asyncio.TimeoutError:
-            if not await self._interrupt(reply, {"thread": thread}):
+            if not await self._interrupt(reply, number):
                 raise errors.TimedOut(
                     f"the watches did not return within {timeout:g} s; they are still evaluated",
                     operation="watches",
@@ -591,11 +598,14 @@ class Target:
         except ConnectionClosed:
             raise await self._build_crash("watches") from None
         self._drain_outputs()  # what they printed came before their values
-        return list(body_of(response, "watches")["values"])
-
-    async def _interrupt(self, reply: Reply, where: dap.Body) -> bool:
         try:
-            await self.operate("interrupt", timings.TIMINGS.interrupt, **where)
+            return list(body_of(response, "watches")["values"])
+        except errors.TimedOut:  # interrupted before the first had begun
+            return [{"timed_out": True}, *({"skipped": True} for _ in expressions[1:])]
+
+    async def _interrupt(self, reply: Reply, number: int) -> bool:
+        try:
+            await self.operate("interrupt", timings.TIMINGS.interrupt, number=number)
             await asyncio.wait_for(asyncio.shield(reply), timings.TIMINGS.interrupt)
         except (errors.HoldfastError, asyncio.TimeoutError, ConnectionClosed):
             return False
