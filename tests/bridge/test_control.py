@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -638,12 +639,107 @@ def test_a_function_of_the_main_thread_is_cancelled_even_while_it_sleeps(dbg: Br
     _cancelled_in(lambda tool: tool(), dbg, lambda: time.sleep(3600))
 
 
+def test_a_cancellation_whose_signal_is_missed_is_signalled_again(
+    dbg: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, missed = signal.pthread_kill, list[int]()
+
+    def miss_the_first(thread: int, number: int) -> None:
+        if not missed:
+            missed.append(number)
+        else:
+            send(thread, number)
+
+    monkeypatch.setattr(signal, "pthread_kill", miss_the_first)
+    _cancelled_in(lambda tool: tool(), dbg, lambda: time.sleep(3600))
+    assert missed
+
+
 def test_a_function_of_another_thread_is_cancelled_at_its_next_instruction(dbg: Bridge) -> None:
     def spin() -> None:
         while True:
             time.sleep(0.001)
 
     _cancelled_in(lambda tool: run_in_thread(tool).result(60), dbg, spin)
+
+
+def _cancel_before_it_begins(dbg: Bridge, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Its start is on record. The commands are carried out before it runs."""
+    begin, found, commands = dbg.control.begin_tool, files(dbg), list[str]()
+
+    def begin_late(tool_id: str, running: Any) -> None:
+        if not commands:
+            commands.append(found.send("cancel_tool", toolId=tool_id))
+            assert found.wait_for_execution(commands[0])["status"] == "accepted"
+        begin(tool_id, running)
+
+    monkeypatch.setattr(dbg.control, "begin_tool", begin_late)
+    return commands
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["function", "coroutine"])
+def test_a_tool_that_is_cancelled_before_it_begins_does_not_run(
+    dbg: Bridge, monkeypatch: pytest.MonkeyPatch, is_async: bool
+) -> None:
+    commands, ran = _cancel_before_it_begins(dbg, monkeypatch), list[str]()
+
+    @dbg.tool
+    def work() -> None:
+        ran.append("it ran")
+
+    @dbg.tool
+    async def work_async() -> None:
+        ran.append("it ran")
+
+    with pytest.raises(ToolCancelled, match="it was cancelled before it ran"):
+        asyncio.run(work_async()) if is_async else work()
+    assert ran == []
+    found = files(dbg)
+    assert found.data_of("tool_call_end")[0]["cancelled"] is True
+    assert found.wait_for("command_applied", commandId=commands[0])
+
+
+def test_an_awaitable_that_is_cancelled_before_it_is_awaited_is_not_waited_for(
+    dbg: Bridge,
+) -> None:
+    found = files(dbg)
+
+    async def work() -> str:
+        return "it ran"
+
+    @dbg.tool
+    def begin_work() -> Any:
+        return asyncio.ensure_future(work())
+
+    async def main() -> None:
+        pending = begin_work()
+        found.wait_for_execution(found.send("cancel_tool", toolId="tool-1"))
+        with pytest.raises(ToolCancelled):
+            await pending
+
+    asyncio.run(main())
+    assert found.data_of("tool_call_end")[0]["cancelled"] is True
+
+
+def test_a_cancellation_that_a_decided_result_overtakes_is_answered(
+    dbg: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop, record, commands = AgentLoop(dbg, build_writes(1)), dbg.record, list[str]()
+
+    def cancel_after(kind: Any, fields: Any) -> None:
+        record(kind, fields)
+        if fields.get("decision"):
+            commands.append(loop.send("cancel_tool", toolId=fields["toolId"]))
+            loop.wait_for_execution(commands[0])
+
+    monkeypatch.setattr(dbg, "record", cancel_after)
+    loop.breakpoint(on="tool", name="write")
+    running = loop.run_in_thread()
+    loop.wait_for_stop()
+    loop.resume(action="skip", result="given")
+    assert running.result(60) == "done"
+    response = loop.wait_for("command_response", commandId=commands[0])
+    assert (response["success"], response["message"]) == (False, "it ended at this very moment")
 
 
 # -- inspecting ----------------------------------------------------------------------------------

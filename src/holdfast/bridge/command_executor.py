@@ -15,7 +15,6 @@ from holdfast.bridge import hold_decision
 from holdfast.bridge.agent_stop import Stop
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.loop_control import Control, Injection, Setting
-from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint
 from holdfast.core.decision_check import check_fields
@@ -304,18 +303,19 @@ class CommandExecutor:
             decision = HoldDecision("cancel", str(command.data.get("by", "command")))
             return Plan(APPLIED, lambda: control.release(held[0], decision))
         if tool_id in control.running:
-            running = control.running[tool_id]
-            return Plan(ACCEPTED, lambda: self._cancel(command, running))
+            return Plan(ACCEPTED, lambda: self._cancel(command, tool_id))
         if tool_id in control.past_tools:
             return Plan(EXPIRED, note=f"tool call {tool_id[:100]} is over")
         raise ValueError(f"no tool call {tool_id[:100]!r} is under way")
 
-    def _cancel(self, command: Command, running: Interruptible | Cancellable) -> None:
-        self._control.cancelling[running] = command.id
+    def _cancel(self, command: Command, tool_id: str) -> None:
+        control = self._control
+        running = control.running[tool_id]
         if not running.cancel():
-            self._control.cancelling.pop(running, None)
-            self._respond(command, success=False, message="it ended at this very moment")
-        elif running.note is not None:
+            control.refuse_cancellation(command.id)
+            return
+        control.cancelling[tool_id] = command.id
+        if running.note is not None:
             self._respond(command, message=running.note)
 
     def _plan_breakpoint(self, command: Command) -> Plan:

@@ -101,10 +101,10 @@ def run(bridge: Bridge, flow: Flow, perform: Callable[[Any], Any]) -> Any:
 
 def run_tool(bridge: Bridge, given: Any, tool: ActiveTool, perform: Callable[[Any], Any]) -> Any:
     running = Interruptible()
-    bridge.control.begin_tool(tool.id, running)
     outer = within.set(tool)
     try:
         try:
+            bridge.control.begin_tool(tool.id, running)
             return perform(given)
         finally:
             running.close()
@@ -142,9 +142,9 @@ async def run_tool_async(
     bridge: Bridge, given: Any, tool: ActiveTool, perform: Callable[[Any], Awaitable[Any]]
 ) -> Any:
     running = Cancellable()
-    bridge.control.begin_tool(tool.id, running)
     outer = within.set(tool)
     try:
+        bridge.control.begin_tool(tool.id, running)
         return await perform(given)
     except BaseException as error:
         if running.is_cause_of(error):

@@ -118,6 +118,7 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
             event["within"] = outer.id
         if entry is not None:
             event["replayed"] = True
+        control.announce_tool(tool_id)
         bridge.record(TOOL_CALL_START, event)
         began = _now()
         try:
@@ -131,7 +132,8 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
                 finally:
                     if tool.inner is not None:
                         bridge.lanes.close_scope(tool.inner)
-        except GeneratorExit:
+        except GeneratorExit:  # perhaps of the garbage collector, where no lock may be taken
+            control.running.pop(tool_id, None)
             raise
         except BaseException as error:  # whatever the call raises is its outcome
             duration, held_ms = _measure(tool, began, held_ms)
@@ -145,6 +147,7 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
         _end_tool(bridge, call, tool_id, result, duration, held_ms, is_faked)
         return result
     finally:
+        bridge.control.end_tool(tool.id)
         bridge.lanes.end_tool(tool)
 
 

@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from holdfast.bridge.agent_stop import Stop
+from holdfast.bridge.bridge_errors import ToolCancelled
 from holdfast.bridge.hold_decision import HoldDecision
 from holdfast.bridge.recorded_values import list_texts
-from holdfast.bridge.tool_cancellation import Cancellable, Interruptible
+from holdfast.bridge.tool_cancellation import Announced, Cancellable, Interruptible
 from holdfast.core import agent_breakpoints as rules
 from holdfast.core.agent_breakpoints import AgentBreakpoint, Moment
 from holdfast.core.agent_rules import ALLOW, DENY, HOLD, AgentRule, find_rule
@@ -24,10 +25,12 @@ from holdfast.model import agent_commands
 from holdfast.model.agent_events import (
     BREAKPOINT_HIT,
     COMMAND_APPLIED,
+    COMMAND_RESPONSE,
     MAIN,
     PAUSED,
     RESUMED,
     STEP_COMPLETE,
+    CommandResponse,
     Event,
     HeldCall,
     LaneSummary,
@@ -101,9 +104,9 @@ class Control:
         self.injections: list[Injection] = []
         self.settings: list[Setting] = []
         self.past_tools: deque[str] = deque(maxlen=_MAX_PAST_TOOLS)
-        self.running: dict[str, Interruptible | Cancellable] = {}
-        self.cancelling: dict[Interruptible | Cancellable, str] = {}
-        """The command that cancels a tool."""
+        self.running: dict[str, Announced | Interruptible | Cancellable] = {}
+        self.cancelling: dict[str, str] = {}
+        """The command that cancels a tool, by the id of the tool."""
         self.pauses: dict[str | None, str | None] = {}
         """The lanes that are held at their next model call, each with the command that waits for
         it. None stands for every lane: once one is held, it lasts until that is released."""
@@ -337,15 +340,42 @@ class Control:
             if self.stops.pop(stop.id, None) is not None:
                 self.loop.emit(RESUMED({"stop": stop.id, "action": "withdrawn", "by": "agent"}))
 
+    def announce_tool(self, tool_id: str) -> None:
+        """It can be cancelled from here on."""
+        self.running[tool_id] = Announced()
+
     def begin_tool(self, tool_id: str, running: Interruptible | Cancellable) -> None:
-        self.running[tool_id] = running
+        with self.lock:
+            announced = self.running.get(tool_id)
+            self.running[tool_id] = running
+        if isinstance(announced, Announced) and announced.is_cancelled:
+            raise ToolCancelled("it was cancelled before it ran", tool_id=tool_id)
 
     def end_tool(self, tool_id: str) -> None:
-        running = self.running.pop(tool_id, None)
-        command = self.cancelling.pop(running, None) if running is not None else None
-        if command is not None:
-            self._acknowledge(command, "cancel_tool")
-        self.past_tools.append(tool_id)
+        """Once it has run, or when it is clear that it does not. A second time changes nothing."""
+        if tool_id not in self.running:
+            return
+        with self.lock:
+            running = self.running.pop(tool_id)
+            self.past_tools.append(tool_id)
+            command = self.cancelling.pop(tool_id, None)
+            if command is None:
+                return
+            if isinstance(running, Announced):
+                self.refuse_cancellation(command)
+            else:
+                self._acknowledge(command, "cancel_tool")
+
+    def refuse_cancellation(self, command_id: str) -> None:
+        """The tool was quicker."""
+        message = "it ended at this very moment"
+        response: CommandResponse = {
+            "commandId": command_id,
+            "type": "cancel_tool",
+            "success": False,
+            "message": message,
+        }
+        self.loop.emit(COMMAND_RESPONSE(response))
 
     def end_run(self) -> None:
         """No model call of this run ends the step: it is complete, and the next run is held."""

@@ -228,6 +228,8 @@ def _go_on(
     async def perform(_given: Any) -> Any:
         return await result
 
+    if step.tool is not None:
+        bridge.control.announce_tool(step.tool.id)
     rest = _drive(bridge, flow, step, perform, expected, shape)
     return asyncio.ensure_future(rest) if shape == FUTURE and _is_loop_running() else rest
 

@@ -3,6 +3,7 @@
 - A coroutine is cancelled. If it waits for a thread, that thread goes on to its end: the tool was
   *abandoned*, and is not called cancelled.
 - A function in the main thread is interrupted by a signal, in the middle of a system call, too.
+  One that comes just before the system call begins does not wake it: so the signal is repeated.
 - A function in another thread has an exception raised in it, which it meets at its next instruction
   of Python; what blocks in C is cancelled when that returns.
 """
@@ -13,11 +14,27 @@ import asyncio
 import ctypes
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
 _LATER = "it is told at its next instruction of Python; what blocks in C ends when that returns"
 _SIGNAL = getattr(signal, "SIGURG", None)  # ignored unless somebody asks for it
+_SIGNAL_SECONDS = 0.05
+
+
+class Announced:
+    """A tool whose start is on record, and that does not run yet."""
+
+    note: str | None = None
+
+    def __init__(self) -> None:
+        self.is_cancelled = False
+
+    def cancel(self) -> bool:
+        """Before it runs: then it does not."""
+        self.is_cancelled = True
+        return True
 
 
 class _Interrupted(BaseException):
@@ -46,12 +63,20 @@ class Interruptible:
             self._class = type("_Interrupted", (_Interrupted,), {"of": self})
             if self._is_main and _SIGNAL is not None:
                 _wanted.append(self)
-                signal.pthread_kill(self._thread, _SIGNAL)
+                threading.Thread(
+                    target=self._send, args=(_SIGNAL,), name="holdfast-cancel", daemon=True
+                ).start()
             else:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread), ctypes.py_object(self._class)
                 )
             return True
+
+    def _send(self, number: int) -> None:
+        """The signal, until it arrives."""
+        while self in _wanted:
+            signal.pthread_kill(self._thread, number)
+            time.sleep(_SIGNAL_SECONDS)
 
     def exception(self) -> _Interrupted:
         assert self._class is not None
