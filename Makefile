@@ -13,7 +13,8 @@ export PIP_NO_CACHE_DIR := 1
 export npm_config_cache := $(CURDIR)/.venv/npm
 
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest -q -n 2 --dist worksteal
+# Tests wait for other processes about a sixth of the time: three at once keep two cores busy.
+PYTEST := $(BIN)/python -m pytest -q -n 3 --dist worksteal
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # A module is compiled when it is imported. Most of those that are installed never are.
 INSTALL := $(PIP) install --no-compile -c requirements.lock

@@ -26,6 +26,7 @@ OpenServer = Callable[..., AbstractContextManager[Server]]
 class PageScale:
     """How much of everything is measured."""
 
+    views: int
     loads: int
     steps: int
     seconds: float
@@ -34,8 +35,8 @@ class PageScale:
     frames: int
 
 
-FULL = PageScale(loads=15, steps=50, seconds=10, rows=1_000_000, calls=100_000, frames=300)
-QUICK = PageScale(loads=1, steps=1, seconds=0.1, rows=1_000_000, calls=500, frames=6)
+FULL = PageScale(views=8, loads=15, steps=50, seconds=10, rows=1_000_000, calls=100_000, frames=300)
+QUICK = PageScale(views=2, loads=1, steps=1, seconds=0.1, rows=1_000_000, calls=500, frames=6)
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def measure(server: Server, open_server: OpenServer, scale: PageScale) -> PageFi
         raise SystemExit("the page is not built; run `make web`")
     with open_browser() as browser:
         with page_views.held_program(server) as session:
-            sizes = page_views.measure_sizes(browser, server, session.id)
+            sizes = page_views.measure_sizes(browser, server, session.id, scale.views)
             paint = page_views.measure_paint(browser, server, scale.loads)
             steps = page_views.measure_steps(browser, server, session.id, scale.steps)
         with open_server("--pool-size", "0") as fresh:

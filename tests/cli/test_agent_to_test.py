@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_loops import AgentLoop, build_writes, open_bridge
 from generous_timings import set_timings
+from holdfast.bridge import recorded_test
 from holdfast.bridge.recorded_test import check_recording
 from holdfast.recording.directories import AgentsDirectory, SessionDirectory
 
@@ -178,9 +180,19 @@ def test_an_agent_that_starts_no_session_fails_with_what_it_printed(project: Pro
         check_recording(project.recording.path, command=command)
 
 
-@pytest.mark.slow
-def test_an_agent_that_is_held_fails_and_says_so(project: Project) -> None:
-    project.change('start("my agent")', 'start("my agent", hold="tool:write")')
-    command = [sys.executable, str(project.agent)]
-    with pytest.raises(AssertionError, match="held before tool write, and in a test nobody"):
-        check_recording(project.recording.path, command=command, cwd=project.folder, timeout=10)
+def test_an_agent_that_does_not_end_in_time_fails(project: Project) -> None:
+    command = [sys.executable, "-c", "import time; time.sleep(3600)"]
+    with pytest.raises(AssertionError, match=r"did not end within 0.1 s\.$"):
+        check_recording(project.recording.path, command=command, timeout=0.1)
+
+
+def test_an_agent_that_is_held_meanwhile_is_said_to_be(tmp_path: Path) -> None:
+    with open_bridge(tmp_path) as dbg:
+        loop = AgentLoop(dbg, build_writes(1))
+        loop.breakpoint(on="tool", name="write")
+        running = loop.run_in_thread()
+        loop.wait_for_stop()
+        said = recorded_test.describe_holds(tmp_path)
+        loop.resume()
+        running.result(60)
+    assert said == ": it is held before tool write, and in a test nobody lets it go on"

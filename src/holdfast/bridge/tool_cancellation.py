@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import signal
 import threading
@@ -99,7 +100,7 @@ class Interruptible:
     def _end(self) -> None:
         with self._lock:
             self._is_over = True
-        if self._class is not None and self in _wanted:
+        with contextlib.suppress(ValueError):  # the signal has arrived, perhaps just now
             _wanted.remove(self)
 
     @property
