@@ -24,6 +24,7 @@ _GENEROUS = {
     for name, seconds in _DEFAULTS.items()
     if name not in (*_WAITED_FOR, "probe")
 }
+_GENEROUS["server_stops"] = 300  # longer than all that it waits for
 
 
 def set_timings(**own: float) -> dict[str, str]:

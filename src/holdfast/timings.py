@@ -125,6 +125,8 @@ class Timings:
     """How long a refused client may take to read its answer and leave."""
     last_requests: float = 3.0
     """How long a server that stops lets requests be answered."""
+    server_stops: float = 60.0
+    """How long a server that stops may take in all, until the kernel ends it."""
     first_client: float = 15.0
     """How long a server that was started for a client waits for it."""
     editor_reads: float = 30.0
@@ -151,7 +153,7 @@ class Timings:
     server_start: float = 30.0
     """How long a server that a client has started may take to answer."""
     goodbye: float = 2.0
-    """How long an application that ends waits for the server to take its last calls."""
+    """How long an application that ends waits until the server knows that it does."""
     stored_value: float = 30.0
     """How long a server may take to send a stored value that is being unpickled."""
     registration: float = 5.0
@@ -197,8 +199,8 @@ class Timings:
             raise ValueError(f"there is no time limit {unknown[0]!r:.100}")
         for name, value in values.items():
             is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            if not is_number or not 0 <= value <= _MAX_SECONDS:
-                raise ValueError(f"{name} is a number of seconds, not {value!r:.100}")
+            if not is_number or not 0 < value <= _MAX_SECONDS:
+                raise ValueError(f"{name} is a number of seconds above 0, not {value!r:.100}")
         inside = {name: value for name, value in values.items() if name not in own}
         others = {name: value for name, value in values.items() if name in own}
         return replace(self, **others, probe=self.probe.replace(inside))

@@ -702,10 +702,13 @@ def test_a_tool_that_is_cancelled_before_it_begins_does_not_run(
 def test_an_awaitable_that_is_cancelled_before_it_is_awaited_is_not_waited_for(
     dbg: Bridge,
 ) -> None:
-    found = files(dbg)
+    found, ended = files(dbg), list[str]()
 
-    async def work() -> str:
-        return "it ran"
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("work")
 
     @dbg.tool
     def begin_work() -> Any:
@@ -714,11 +717,26 @@ def test_an_awaitable_that_is_cancelled_before_it_is_awaited_is_not_waited_for(
     async def main() -> None:
         pending = begin_work()
         found.wait_for_execution(found.send("cancel_tool", toolId="tool-1"))
-        with pytest.raises(ToolCancelled):
+        with pytest.raises(ToolCancelled, match=r"^it was cancelled$"):
             await pending
+        assert ended == ["work"]
 
     asyncio.run(main())
     assert found.data_of("tool_call_end")[0]["cancelled"] is True
+
+
+def test_a_cancellation_that_comes_too_late_is_answered(dbg: Bridge) -> None:
+    found, commands = files(dbg), list[str]()
+
+    @dbg.tool
+    async def work() -> str:
+        commands.append(found.send("cancel_tool", toolId="tool-1"))
+        found.wait_for_execution(commands[0])  # the loop stands still
+        return "done"
+
+    assert asyncio.run(work()) == "done"
+    response = found.wait_for("command_response", commandId=commands[0])
+    assert (response["success"], response["message"]) == (False, "it ended at this very moment")
 
 
 def test_a_cancellation_that_a_decided_result_overtakes_is_answered(

@@ -108,12 +108,13 @@ def run_tool(bridge: Bridge, given: Any, tool: ActiveTool, perform: Callable[[An
             return perform(given)
         finally:
             running.close()
-            bridge.control.end_tool(tool.id)
-            within.reset(outer)
     except BaseException as error:
         if running.is_cause_of(error):
             raise ToolCancelled("it was cancelled while it ran", tool_id=tool.id) from None
         raise
+    finally:
+        bridge.control.end_tool(tool.id)
+        within.reset(outer)
 
 
 async def run_async(bridge: Bridge, flow: Flow, perform: Callable[[Any], Awaitable[Any]]) -> Any:

@@ -134,6 +134,7 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
                         bridge.lanes.close_scope(tool.inner)
         except GeneratorExit:  # perhaps of the garbage collector, where no lock may be taken
             control.running.pop(tool_id, None)
+            control.cancelling.pop(tool_id, None)
             raise
         except BaseException as error:  # whatever the call raises is its outcome
             duration, held_ms = _measure(tool, began, held_ms)

@@ -340,15 +340,20 @@ class Control:
             if self.stops.pop(stop.id, None) is not None:
                 self.loop.emit(RESUMED({"stop": stop.id, "action": "withdrawn", "by": "agent"}))
 
-    def announce_tool(self, tool_id: str) -> None:
+    def announce_tool(self, tool_id: str, has_run: bool = False) -> None:
         """It can be cancelled from here on."""
-        self.running[tool_id] = Announced()
+        self.running[tool_id] = Announced(has_run)
 
     def begin_tool(self, tool_id: str, running: Interruptible | Cancellable) -> None:
         with self.lock:
             announced = self.running.get(tool_id)
             self.running[tool_id] = running
-        if isinstance(announced, Announced) and announced.is_cancelled:
+        if not (isinstance(announced, Announced) and announced.is_wanted):
+            return
+        if announced.has_run:
+            running.cancel()
+        else:
+            running.has_cancelled = True
             raise ToolCancelled("it was cancelled before it ran", tool_id=tool_id)
 
     def end_tool(self, tool_id: str) -> None:
@@ -361,10 +366,10 @@ class Control:
             command = self.cancelling.pop(tool_id, None)
             if command is None:
                 return
-            if isinstance(running, Announced):
-                self.refuse_cancellation(command)
-            else:
+            if running.has_cancelled:
                 self._acknowledge(command, "cancel_tool")
+            else:
+                self.refuse_cancellation(command)
 
     def refuse_cancellation(self, command_id: str) -> None:
         """The tool was quicker."""

@@ -229,7 +229,7 @@ def _go_on(
         return await result
 
     if step.tool is not None:
-        bridge.control.announce_tool(step.tool.id)
+        bridge.control.announce_tool(step.tool.id, has_run=True)
     rest = _drive(bridge, flow, step, perform, expected, shape)
     return asyncio.ensure_future(rest) if shape == FUTURE and _is_loop_running() else rest
 

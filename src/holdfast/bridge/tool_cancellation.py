@@ -25,16 +25,21 @@ _SIGNAL_SECONDS = 0.05
 
 
 class Announced:
-    """A tool whose start is on record, and that does not run yet."""
+    """A tool whose start is on record and that does not run yet.
+
+    Or one that has returned an awaitable (`has_run`), which nobody awaits yet.
+    """
 
     note: str | None = None
+    has_cancelled = False
 
-    def __init__(self) -> None:
-        self.is_cancelled = False
+    def __init__(self, has_run: bool) -> None:
+        self.has_run = has_run
+        self.is_wanted = False
 
     def cancel(self) -> bool:
-        """Before it runs: then it does not."""
-        self.is_cancelled = True
+        """When it is about to go on: then it does not."""
+        self.is_wanted = True
         return True
 
 
@@ -55,6 +60,8 @@ class Interruptible:
         self._is_main = is_main and (_is_listening or _install_handler())
         self._class: type[_Interrupted] | None = None
         self.note = None if self._is_main else _LATER
+        self.has_cancelled = False
+        """Whether the tool ended because of it."""
 
     def cancel(self) -> bool:
         """From another thread. False if it has ended meanwhile."""
@@ -85,7 +92,10 @@ class Interruptible:
 
     def is_cause_of(self, error: BaseException) -> bool:
         """Whether the error comes from this cancellation."""
-        return isinstance(error, _Interrupted) and error.of is self
+        if not (isinstance(error, _Interrupted) and error.of is self):
+            return False
+        self.has_cancelled = True
+        return True
 
     def close(self) -> None:
         """No exception comes from here on; one that is under way arrives in here at the latest."""
@@ -138,6 +148,8 @@ class Cancellable:
         self._is_wanted = False
         self.is_abandoned = False
         self.note: str | None = None
+        self.has_cancelled = False
+        """Whether the tool ended because of it."""
 
     def cancel(self) -> bool:
         """From another thread."""
@@ -155,10 +167,12 @@ class Cancellable:
         self._task.cancel()
 
     def is_cause_of(self, error: BaseException) -> bool:
+        """Whether the error comes from this cancellation."""
         if not (self._is_wanted and isinstance(error, asyncio.CancelledError)):
             return False
         if self._task is not None and hasattr(self._task, "uncancel"):
             self._task.uncancel()
+        self.has_cancelled = True
         return True
 
     def close(self) -> None:

@@ -87,9 +87,10 @@ def _find_first_option(text: str) -> re.Match[str] | None:
     """A comma, or a word such as `if`, in the name of a directory begins none."""
     first = _OPTION.search(text)
     before = text[: first.start()] if first else ""
-    if "/" in before and ":" not in before:
+    if ":" not in before:
         for option in (*_OPTION.finditer(text), None):
-            if _WHOLE_PLACE.fullmatch(text[: option.start() if option else None]):
+            whole = text[: option.start() if option else None]
+            if "/" in whole and _WHOLE_PLACE.fullmatch(whole):
                 return option
     return first
 

@@ -165,17 +165,17 @@ def evaluate_watches(
 ) -> List[Dict[str, Any]]:
     """The value of each, or its error. When the server interrupts one, the rest is skipped."""
     values: List[Dict[str, Any]] = []
-    for expression in expressions:
-        try:
-            values.append(evaluate(db, frame, thread_id, expression, "watch"))
-        except Interrupted:
-            values.append({"timed_out": True})
-            break
-        except RequestFailed:
-            raise
-        except BaseException as error:
-            values.append({"error": str(_describe_failure(error))})
-    values.extend({"skipped": True} for _ in expressions[len(values) :])
+    try:
+        for expression in expressions:
+            try:
+                values.append(evaluate(db, frame, thread_id, expression, "watch"))
+            except (Interrupted, RequestFailed):
+                raise
+            except BaseException as error:
+                values.append({"error": str(_describe_failure(error))})
+    except Interrupted:  # in one of them, or just after it
+        rest = len(expressions) - len(values)
+        values += [{"timed_out": True}, *({"skipped": True} for _ in range(1, rest))][:rest]
     return values
 
 

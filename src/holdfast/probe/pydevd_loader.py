@@ -109,7 +109,9 @@ def _bytecode_cache() -> Optional[str]:
     """
     if os.path.basename(os.path.dirname(debugpy_folder())).startswith("holdfast-"):
         return None  # a copy, which has its bytecode beside it and is removed as a whole
-    caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(caches):  # a relative one is to be ignored
+        caches = os.path.join(os.path.expanduser("~"), ".cache")
     folder = os.path.join(caches, "holdfast")
     try:
         return os.path.join(folder, "pycache") if _make_private(folder) else None

@@ -212,9 +212,10 @@ def number_ids_once(_pydevd: Any) -> None:
         numbers = BaseSchema._obj_id_to_dap_id
         number = numbers.get(known_id)
         if number is None:
+            new = BaseSchema._next_dap_id()
+            BaseSchema._dap_id_to_obj_id[new] = known_id  # first: a request may bring it at once
             # In one step: the thread that comes second takes the number of the first.
-            number = numbers.setdefault(known_id, BaseSchema._next_dap_id())
-            BaseSchema._dap_id_to_obj_id[number] = known_id
+            number = numbers.setdefault(known_id, new)
         return number
 
     BaseSchema._translate_id_to_dap = staticmethod(translate_id_to_dap)

@@ -3,7 +3,7 @@
 The interpreter's own signal handler writes each signal to a pipe. The event loop reads it there and
 begins to stop. If the loop is busy, the byte stays in the pipe. The warden watches the same pipe,
 and kills a server that leaves a signal unread for a while (`signal_read`). From then on an alarm
-of the kernel limits how long an orderly end may take.
+of the kernel limits how long an orderly end may take (`server_stops`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import os
 import signal
 from collections.abc import Callable
 
-ENDING_SECONDS = 60
+from holdfast import timings
+
 _AGAIN_SECONDS = 2  # after the second signal
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -40,7 +41,7 @@ class StopSignals:
         if not self._is_ending:
             self._is_ending = True
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(ENDING_SECONDS)
+            signal.setitimer(signal.ITIMER_REAL, timings.TIMINGS.server_stops)
 
     def _on_signal(self, stop: Callable[[], None]) -> None:
         numbers = b""

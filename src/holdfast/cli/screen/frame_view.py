@@ -176,15 +176,16 @@ class FrameView:
         event.tree.show_children(event.node, page)
 
     async def _read_values(self, frame: Frame) -> tuple[list[Entry], tuple[Watch, ...]] | None:
-        """The variables and the watches of a frame. None, if the program has run on meanwhile."""
+        """The variables and the watches of a frame. None, if the stop is over meanwhile."""
         watches, hold_id = self._state.watches, self._state.hold_id
         if frame.id < 0:  # its stack was read from outside
             return [], watches
         try:
             page = await self._call(self._client.read_variables, frame.id, hold_id)
             scopes = await self._call(self._client.read_scopes, frame.id, hold_id)
-        except ApiError:  # an event about it is on its way
-            return None
+        except ApiError as problem:
+            # If it is over (409), an event about that is on its way.
+            return None if problem.status == 409 else ([], watches)
         entries = [Entry((value.name,), value) for value in page.values]
         if _GLOBALS in scopes:
             scope = Value(_GLOBALS.lower(), "", "", scopes[_GLOBALS])

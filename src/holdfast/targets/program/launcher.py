@@ -229,6 +229,7 @@ async def start(
     else:
         target = warm
         target.listener = request.listener
+        target.request_timeout = request.request_timeout
         spec = {**spec, "env": environment_changes(request.place.env)}
         warm.own_process().retag(request.tag)
     request.adopt(target.own_process())

@@ -156,7 +156,7 @@ class StepRun:
         until = self._request.until
         if until is None:
             return False
-        seconds = min(timings.TIMINGS.until, max(self._limit.left, 0.1))
+        seconds = timings.TIMINGS.until
         try:
             (value,) = await self._session.inspection.evaluate_watches([f"bool({until})"], seconds)
         except errors.HoldfastError as problem:
