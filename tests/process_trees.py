@@ -20,6 +20,7 @@ from holdfast.targets.program.process_spawner import Spawned, spawn
 
 TIMEOUT = 60.0
 
+WAIT_TO_BEGIN = "import os; os.read(0, 1)\n"
 # Says its pid once it is ready, then waits for a signal.
 MEMBER = """
 import os, signal, sys
@@ -130,8 +131,14 @@ def run_limited(main: Callable[[], Awaitable[None]]) -> None:
 
 
 async def start_program(program: str, line: PidPipe, tag: int | None) -> Spawned:
-    argv = [sys.executable, "-c", program, str(line.theirs)]
-    return await spawn(argv, pass_fds=[line.theirs], tag=tag)
+    """It begins once it has its tag. Real targets wait for the server's first message."""
+    begin, go = os.pipe()
+    argv = [sys.executable, "-c", WAIT_TO_BEGIN + program, str(line.theirs)]
+    try:
+        return await spawn(argv, stdin=begin, pass_fds=[line.theirs], tag=tag)
+    finally:
+        os.close(begin)
+        os.close(go)
 
 
 def is_running(pid: int) -> bool:

@@ -15,7 +15,8 @@ import pytest
 
 from agent_loops import AgentLoop, SessionFiles, build_writes, open_bridge
 from background import run_in_thread
-from holdfast.bridge import Bridge, ToolCancelled
+from holdfast.bridge import Bridge, ToolCancelled, flows, loop_control
+from holdfast.bridge.agent_stop import Stop
 
 
 @pytest.fixture
@@ -483,13 +484,41 @@ def test_a_held_async_tool_blocks_nothing_else_in_its_loop(dbg: Bridge) -> None:
     assert ticks >= 5
 
 
-def test_a_hold_is_not_part_of_how_long_a_tool_took(dbg: Bridge) -> None:
-    loop, running = held_at_tool(dbg)
-    loop.wait_for("state_snapshot", 2)  # there are two a second
-    loop.resume()
+class Clock:
+    """Stands still until a test turns it."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def turn(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """What the calls of tools and their stops are measured with."""
+    clock = Clock()
+
+    def make_stop(*given: Any, **more: Any) -> Stop:
+        stop = Stop(*given, **more)
+        stop.began = clock.now
+        return stop
+
+    monkeypatch.setattr(flows, "_now", lambda: clock.now)
+    monkeypatch.setattr(loop_control, "Stop", make_stop)
+    return clock
+
+
+def test_a_hold_is_not_part_of_how_long_a_tool_took(dbg: Bridge, clock: Clock) -> None:
+    found, tool = files(dbg), dbg.tool(lambda: clock.turn(0.25), name="work")
+    found.breakpoint(on="tool", name="work")
+    running = run_in_thread(tool)
+    found.wait_for_stop()
+    clock.turn(8)
+    found.resume()
     running.result(60)
-    [end] = loop.data_of("tool_call_end")
-    assert end["heldMs"] > end["durationMs"]
+    [end] = found.data_of("tool_call_end")
+    assert (end["heldMs"], end["durationMs"]) == (8000, 250)
 
 
 def test_what_is_held_inside_a_tool_is_not_the_time_of_the_tool(dbg: Bridge) -> None:
@@ -524,25 +553,25 @@ def test_what_is_held_inside_a_tool_is_not_the_time_of_the_tool(dbg: Bridge) -> 
     assert max(both) <= held["outer", None] < sum(both)
 
 
-def test_the_duration_of_a_tool_leaves_out_what_is_held_inside(dbg: Bridge) -> None:
-    loop, seconds = AgentLoop(dbg, []), []
+def test_the_duration_of_a_tool_leaves_out_what_is_held_inside(dbg: Bridge, clock: Clock) -> None:
+    loop = AgentLoop(dbg, [])
 
     @dbg.tool
     def outer() -> None:
-        began = time.perf_counter()
+        clock.turn(0.25)
         loop.write("a")
-        seconds.append(time.perf_counter() - began)
+        clock.turn(0.5)
 
     loop.breakpoint(on="tool", name="write")
     running = run_in_thread(outer)
     loop.wait_for_stop()
-    loop.wait_for("state_snapshot", 2)  # it is held for a while
+    clock.turn(8)
     loop.resume()
     running.result(60)
     end = loop.wait_for("tool_call_end", name="outer")
     inner = loop.wait_for("tool_call_end", name="write")
-    assert end["heldMs"] == inner["heldMs"]
-    assert end["durationMs"] < seconds[0] * 1000
+    assert (inner["heldMs"], inner["durationMs"]) == (8000, 0)
+    assert (end["heldMs"], end["durationMs"]) == (8000, 750)
 
 
 def test_a_task_that_is_cancelled_while_held_withdraws_its_stop(dbg: Bridge) -> None:

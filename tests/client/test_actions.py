@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import builtins
 import threading
-import time
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,6 +20,7 @@ from holdfast import (
     DebugTimeoutError,
     with_debug,
 )
+from holdfast.client import call_hold
 from scripted_server import CONTINUE, ScriptedServer, accept_all, format_response
 
 
@@ -97,7 +98,9 @@ def test_action_poll_does_not_execute_immediately(app: Application, teller: Tell
 POLL = {**CONTINUE, "action": "poll", "poll_url": "/api/poll/p1", "timeout_ms": 30_000}
 
 
-def test_action_poll_polls_at_specified_interval(scripted: Callable[..., ScriptedServer]) -> None:
+def test_action_poll_polls_at_specified_interval(
+    scripted: Callable[..., ScriptedServer], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From a server that answers at once: never sooner than it said."""
     answers = iter(["waiting"] * 3 + ["ready"])
 
@@ -105,10 +108,11 @@ def test_action_poll_polls_at_specified_interval(scripted: Callable[..., Scripte
         return {"status": next(answers), "action": {"action": "continue"}}
 
     server = scripted(accept_all(start={**POLL, "poll_interval_ms": 50}, poll=poll))
-    wrapped = with_debug(len)
-    began = time.monotonic()
-    assert wrapped([1]) == 1
-    assert time.monotonic() - began >= 0.15
+    pauses: list[float] = []
+    clock = SimpleNamespace(monotonic=lambda: 0.0, sleep=pauses.append)
+    monkeypatch.setattr(call_hold, "time", clock)
+    assert with_debug(len)([1]) == 1
+    assert pauses == [0.05] * 3
     assert len([path for path in server.paths() if "/poll/" in path]) == 4
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from holdfast import errors
 from holdfast.embed import AdapterThread, LineBreakpointSpec
 
 LOOP, IDLE, PROMPT = Program("loop.py"), Program("idle.py"), Program("input_prompt.py")
+GATE = Program("gate.py")
 
 
 def stop_in_loop(adapter: AdapterThread, marker: str = "add", **options: str) -> None:
@@ -154,11 +156,18 @@ def test_a_wait_ends_when_its_time_is_up(adapter: AdapterThread) -> None:
     assert adapter.status().result(SECONDS)["status"] == "running"
 
 
-def test_outstanding_futures_end_when_the_program_ends(adapter: AdapterThread) -> None:
-    adapter.launch(IDLE.path, args=["0.2"]).result(SECONDS)
+def test_outstanding_futures_end_when_the_program_ends(
+    adapter: AdapterThread, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    adapter.launch(GATE.path, args=[str(gate)]).result(SECONDS)
     stops = [adapter.wait_for_stop() for _ in range(5)]
     stepping = adapter.step()
     end = adapter.wait_for_end()
+    adapter.status().result(SECONDS)  # the calls before it have begun
+    assert not any(future.done() for future in (*stops, end))
+    gate.write_text("")  # the program reads it to its end, and ends
     for future in (*stops, end):
         assert future.result(SECONDS)["status"] == "terminated"
     assert isinstance(stepping.exception(SECONDS), errors.WrongState)  # it was running

@@ -26,6 +26,7 @@ from holdfast.embed import (
 )
 from holdfast.model.config import SessionConfig
 from holdfast.service.debugger import Debugger
+from polling import wait_until
 
 LOOP, FUNCTIONS, IDLE = Program("loop.py"), Program("functions.py"), Program("idle.py")
 ADD, RETURN, CALL = LOOP.line("add"), LOOP.line("return"), LOOP.line("call")
@@ -171,15 +172,28 @@ def test_what_is_set_before_the_launch_stops_with_all_its_conditions(
     assert adapter.output(kinds=["log"]).result(SECONDS)["text"] == "result 1\n"
 
 
-def test_breakpoints_of_a_running_program_change_at_once(adapter: AdapterThread) -> None:
-    adapter.launch(IDLE.path).result(SECONDS)
-    nap = LineBreakpointSpec(IDLE.line("nap"))
-    adapter.breakpoints.set_source(IDLE.path, [nap])
+def test_breakpoints_of_a_running_program_change_at_once(
+    adapter: AdapterThread, tmp_path: Path
+) -> None:
+    (tmp_path / "tick.py").write_text("import time\ndef tick(round):\n    time.sleep(0.01)\n")
+    rounds = tmp_path / "rounds.py"
+    rounds.write_text(
+        "import itertools, tick\nfor round in itertools.count():\n    tick.tick(round)\n"
+    )
+    adapter.launch(rounds).result(SECONDS)
+    adapter.breakpoints.set_source(rounds, [LineBreakpointSpec(3)])
     assert adapter.wait_for_stop().result(SECONDS)["reason"] == "breakpoint"
-    adapter.breakpoints.set_source(IDLE.path, []).result(SECONDS)
+    adapter.breakpoints.set_source(rounds, []).result(SECONDS)
+    # It is told by a logpoint in another file that the program goes round and stops nowhere.
+    teller = LineBreakpointSpec(3, log_message="round {round}")
+    adapter.breakpoints.set_source(tmp_path / "tick.py", [teller]).result(SECONDS)
     adapter.continue_().result(SECONDS)
-    with pytest.raises(TimeoutError):
-        adapter.wait_for_stop(timeout=0.1).result(SECONDS)
+
+    def count_rounds() -> int:
+        return adapter.output(kinds=["log"]).result(SECONDS)["text"].count("round ")
+
+    wait_until(lambda: count_rounds() > 2, "rounds")
+    assert adapter.status().result(SECONDS)["status"] == "running"
 
 
 def test_one_is_added_without_losing_the_others(adapter: AdapterThread) -> None:

@@ -141,3 +141,36 @@ def test_a_thread_has_one_number_whoever_sees_it_first(python: str) -> None:
         print(numbers)
     """
     assert run(python, code) == ["[1, 1, 1]"]
+
+
+def test_a_thread_that_is_late_at_a_stop_is_not_the_next_stop(python: str) -> None:
+    code = f"""
+        import threading
+        from _holdfast import server_connection, thread_suspension
+        pydevd_control.load({DEBUGPY!r})
+        import pydevd
+        from _pydevd_bundle.pydevd_comm_constants import CMD_SET_BREAK, CMD_THREAD_SUSPEND
+
+        ours, theirs = socket.socketpair()
+        db = pydevd_control.arm(server_connection.ServerConnection(ours.detach()))
+        db.multi_threads_single_notification = False  # or this thread would be suspended, too
+        told = []
+        behavior = db._threads_suspended_single_notification
+        type(behavior).send_suspend_notification = lambda _self, name, *_: told.append(name)
+        first, late, paused = (threading.Thread() for _ in range(3))
+        for thread in (first, late, paused):
+            db.set_additional_thread_info(thread)
+
+        db.set_suspend(first, CMD_SET_BREAK)
+        db.set_suspend(late, CMD_SET_BREAK)
+        behavior.on_thread_suspend("first", first, CMD_SET_BREAK)
+        thread_suspension._expect_next_stop(db)  # as when a third thread is resumed
+        behavior.on_thread_suspend("late", late, CMD_SET_BREAK)
+        db.set_suspend(paused, CMD_THREAD_SUSPEND, is_pause=True)
+        behavior.on_thread_suspend("paused", paused, CMD_THREAD_SUSPEND)
+        print(*told)
+        sys.stdout.flush()
+        os.unlink(ticket)
+        os._exit(0)
+    """
+    assert run(python, code) == ["first paused"]

@@ -392,23 +392,24 @@ from holdfast.recording.directories import AgentsDirectory
 home = AgentsDirectory(Path(sys.argv[1])).create_session()
 assert liveness.acquire(home.lock)
 assert not liveness.acquire(home.lock), "nobody gets it twice"
-reader, writer = os.pipe()
 if os.fork() == 0:
-    os.close(writer)
-    os.read(reader, 1)  # it outlives its parent
+    os.read(0, 1)  # it outlives its parent
+    print("the child ends", flush=True)
     os._exit(0)
 assert liveness.is_alive(home)
 print(home.id, flush=True)
 sys.stdin.read()
-os._exit(0)
 """
 
 
 def test_a_forked_child_does_not_keep_it_alive(agents: AgentsDirectory) -> None:
     process, home = holder(agents, FORKING)
     assert liveness.is_alive(home)
-    process.communicate("")
+    process.kill()
+    process.wait()
     assert not liveness.is_alive(home)
+    said, _ = process.communicate()  # which ends its input
+    assert said == "the child ends\n"
 
 
 def test_a_new_session_removes_dead_ones_from_the_index(agents: AgentsDirectory) -> None:

@@ -33,6 +33,7 @@ from holdfast.server.http_protocol import (
     may_connect,
 )
 from holdfast.trust import kernel_sockets, socket_tables
+from polling import wait_until
 
 MAX_BODY = 1000
 LOOPBACK = Policy(loopback=True, token=None, max_body=MAX_BODY)
@@ -294,11 +295,6 @@ HEAD = b"POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/j
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
 
 
-@pytest.fixture
-def haste(limits: Callable[..., None]) -> None:
-    limits(request_head=0.2, whole_request=0.4, refusal_read=0.1)
-
-
 class Narrow(CheckedHttpProtocol):
     max_head_bytes = 1000
 
@@ -314,9 +310,11 @@ class Narrow(CheckedHttpProtocol):
     ],
     ids=["head", "empty lines", "body", "chunks", "trailers"],
 )
-@pytest.mark.usefixtures("haste")
-def test_a_request_has_one_deadline_for_all_of_it(sent: bytes, more: bytes) -> None:
+def test_a_request_has_one_deadline_for_all_of_it(
+    sent: bytes, more: bytes, limits: Callable[..., None]
+) -> None:
     """However little comes, and however often: time is not given anew for each byte."""
+    limits(request_head=0.2, whole_request=0.4)
     with serve(protocol=CheckedHttpProtocol) as served, served.connect() as caller:
         caller.sendall(sent)
         caller.settimeout(0.02)
@@ -326,18 +324,28 @@ def test_a_request_has_one_deadline_for_all_of_it(sent: bytes, more: bytes) -> N
             with contextlib.suppress(TimeoutError, socket.timeout):
                 said = caller.recv(65536)
         assert said.startswith(b"HTTP/1.1 408 ")
+        limits(request_head=60, whole_request=60)
         assert served.request().status_code == 200
 
 
-@pytest.mark.usefixtures("haste")
-def test_a_request_that_waits_for_an_answer_is_not_late() -> None:
+def test_a_request_that_waits_for_an_answer_is_not_late(limits: Callable[..., None]) -> None:
     """Neither is the next one, of which a part is there already."""
-    with serve(protocol=CheckedHttpProtocol) as served, served.connect() as caller:
-        caller.sendall(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\nGET /next HTTP/1.1\r\nHo")
-        caller.settimeout(1)
-        with pytest.raises((TimeoutError, socket.timeout)):
-            caller.recv(1)  # for longer than any deadline
-        caller.settimeout(60)
+    deadlines = threading.Semaphore(0)
+
+    class Announcing(CheckedHttpProtocol):
+        def _on_late(self) -> None:
+            super()._on_late()
+            deadlines.release()
+
+    with serve(protocol=Announcing) as served, served.connect() as caller:
+        caller.sendall(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        wait_until(lambda: served.app.asked, "the request")
+        limits(request_head=0.05)
+        caller.sendall(b"GET /next HTTP/1.1\r\nHo")
+        for _ in range(2):
+            assert deadlines.acquire(timeout=60)
+        assert not is_readable(caller)
+        limits(request_head=60)
         caller.sendall(b"st: localhost\r\nConnection: close\r\n\r\n")
         served.app.answer_slowly.set()
         assert read_all(caller).count(b"HTTP/1.1 200 ") == 2
@@ -368,27 +376,30 @@ def test_trailers_do_not_become_headers() -> None:
         assert "origin" not in served.app.headers
 
 
-def test_unknown_clients_are_few_and_leave_soon(
-    monkeypatch: pytest.MonkeyPatch, limits: Callable[..., None]
-) -> None:
-    limits(unknown_client=0.5)
+TOKEN = {"Authorization": f"Bearer {ELSEWHERE.token}"}
+
+
+def test_unknown_clients_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(connection_limits, "MAX_UNKNOWN", 5)
-    token = {"Authorization": f"Bearer {ELSEWHERE.token}"}
-    with (
-        serve(ELSEWHERE, protocol=BoundedHttpProtocol) as served,
-        ExitStack() as stack,
-        httpx.Client(timeout=60, trust_env=False, headers=token) as client,
-    ):
-        assert client.get(served.url).status_code == 200
+    with serve(ELSEWHERE, protocol=BoundedHttpProtocol) as served, ExitStack() as stack:
+        assert served.request(headers=TOKEN).status_code == 200
         callers = [stack.enter_context(served.connect()) for _ in range(20)]
         for caller in callers[:15]:
             with contextlib.suppress(ConnectionResetError):
                 assert caller.recv(1) == b""  # closed, to make room for the others
-        callers[-1].sendall(b"GET /sessions HTTP/1.1\r\nHost: elsewhere\r\n\r\n")
-        assert callers[-1].recv(65536).startswith(b"HTTP/1.1 401 ")
         for caller in callers[15:]:
-            assert read_all(caller) == b""  # late
-        assert client.get(served.url).status_code == 200
+            caller.sendall(b"GET /sessions HTTP/1.1\r\nHost: elsewhere\r\n\r\n")
+            assert caller.recv(65536).startswith(b"HTTP/1.1 401 ")
+        assert served.request(headers=TOKEN).status_code == 200
+
+
+def test_unknown_clients_leave_soon(limits: Callable[..., None]) -> None:
+    with serve(ELSEWHERE, protocol=BoundedHttpProtocol) as served, ExitStack() as stack:
+        limits(unknown_client=0.05)
+        for caller in [stack.enter_context(served.connect()) for _ in range(5)]:
+            assert read_all(caller) == b""
+        limits(unknown_client=60)
+        assert served.request(headers=TOKEN).status_code == 200
 
 
 def test_refused_clients_that_stay_are_few(monkeypatch: pytest.MonkeyPatch) -> None:

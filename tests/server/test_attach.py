@@ -585,7 +585,9 @@ def test_paths_are_translated_for_a_debugpy_that_listens(
 
 
 def test_where_nothing_listens_the_error_says_so(session: Session) -> None:
-    answer = session.post("/attach", {"port": free_port()}, expect=400)
+    with socket.socket() as taken:  # nobody else can listen there
+        taken.bind(("127.0.0.1", 0))
+        answer = session.post("/attach", {"port": taken.getsockname()[1]}, expect=400)
 
     assert answer["error"]["code"] == "ATTACH_FAILED"
     assert "--listen" in answer["error"]["hint"]

@@ -174,6 +174,7 @@ def test_a_program_that_closes_the_debuggers_connection_ends_the_wait_with_a_war
     with server_with(end_after_debugger=0.05).session() as session:
         answer = launch(session, "close_all", wait=PATIENCE)
 
+        session.get("/output?type=stdout&wait=60")  # the loss may be told before it prints
         assert (answer["status"], session.output()) == ("running", "alone\n")
         [warning] = answer["warnings"]
         [lost] = list_events(session, "debugger_disconnected")

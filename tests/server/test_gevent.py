@@ -11,6 +11,7 @@ import pytest
 
 from harness import Program, Server, Session
 from interpreters import choose_other_interpreters
+from polling import wait_until
 
 WORKERS = Program("gevent_workers.py")
 PRINTED = "[0, 2, 4] b'sent'\n"
@@ -59,13 +60,12 @@ def check_pause(session: Session, **options: Any) -> None:
 
 
 def wait_for_warm_interpreter(server: Server) -> None:
-    """Have one launched, until the pool has another of the same Python."""
+    """Have this Python launched once. From then on the pool has one of it ready."""
     with server.session() as session:
-        for _ in range(50):
-            session.post("/launch", {"code": "pass", "wait": 60})
-            if server.get("/info")["warm_interpreters"].get(sys.executable):
-                return
-    raise AssertionError("the pool never had a warm interpreter")
+        session.post("/launch", {"code": "pass", "wait": 60})
+    wait_until(
+        lambda: server.get("/info")["warm_interpreters"].get(sys.executable), "a warm interpreter"
+    )
 
 
 @pytest.mark.slow

@@ -149,7 +149,7 @@ class Clients(RuleBasedStateMachine):
     def step(self, index: int, step: str) -> None:
         one = self.pick(index)
         leaves = step == "step-out" and self.is_outermost(one)
-        wait = 20 if one.points or not leaves else 0
+        wait = 60 if one.points or not leaves else 0
         answer = self.operate(one, step, {"wait": wait}, one.state == "paused")
         if answer is None:
             return
@@ -229,28 +229,44 @@ class Clients(RuleBasedStateMachine):
         one = paused[index % len(paused)]
         bodies = {"evaluate": {"expression": "6 * 7"}}
         default = {"wait": 60 if one.points else 0.5}
+        before = len(self.list_moves(one))
 
         def do(operation: str) -> int:
-            with httpx.Client(base_url=self.server.url, timeout=60, trust_env=False) as http:
+            with httpx.Client(base_url=self.server.url, timeout=100, trust_env=False) as http:
                 body = bodies.get(operation, default)
                 return http.post(f"{one.path}/{operation}", json=body).status_code
 
         with ThreadPoolExecutor(2) as both:
             codes = list(both.map(do, (first, second)))
         assert set(codes) <= {200, 404, 409}, (first, second, codes)
-        self.settle(one)
+        done = [each for each, code in zip((first, second), codes, strict=True) if code == 200]
+        moves = self.list_moves(one)[before:]
+        winners = sorted(each for each in done if each != "evaluate")
+        assert sorted(action for action, _ in moves) == winners, (first, second, codes, moves)
+        assert winners or first == second == "evaluate", (first, second, codes)
+        self.settle(one, moves)
 
-    def settle(self, one: Modelled) -> None:
-        """After a race the winner is unknown: it runs, or has stopped (again)."""
-        wait = 20 if one.points else 0.5
-        one.state = self.ask("GET", f"{one.path}/status?wait={wait}").json()["status"]
-        assert one.state in LIVE
-        assert one.state == "paused" or not one.points
+    def list_moves(self, one: Modelled) -> list[tuple[str, str]]:
+        """Each time that it was let go: the operation, and the function that it was held in."""
+        moves, function = [], ""
+        for event in self.ask("GET", f"{one.path}/events?limit=10000").json()["events"]:
+            if event["event"] == "stopped":
+                function = event["location"]["function"]
+            elif event["event"] == "continued":
+                moves.append((event["action"], function))
+        return moves
+
+    def settle(self, one: Modelled, moves: list[tuple[str, str]]) -> None:
+        """After a race: a second winner came after the stop of the first, and took it further."""
+        action, function = moves[-1] if moves else ("evaluate", "")
+        runs_on = action == "continue" or (action, function) == ("step-out", "<module>")
+        self.expect(one, one.after_running() if runs_on else "paused")
 
     # -- agreement ------------------------------------------------------------------------------
 
     def expect(self, one: Modelled, state: str) -> Any:
-        answer = self.ask("GET", f"{one.path}/status?wait=60").json()
+        wait = 60 if state == "paused" else 0
+        answer = self.ask("GET", f"{one.path}/status?wait={wait}").json()
         assert answer["status"] == state, answer
         one.state = state
         return answer

@@ -37,6 +37,20 @@ def stop_all_workers(session: Session, **options: Any) -> dict[str, int]:
     return found
 
 
+def read_ticks(session: Session, ticker: int) -> str:
+    """How often the ticker has ticked, once it is held; the output has all of it by then."""
+
+    def is_held() -> bool:
+        threads = session.get("/threads")["threads"]
+        [shown] = (thread for thread in threads if thread["thread_id"] == ticker)
+        return shown["status"] == "paused" and not shown.get("blocked")
+
+    wait_until(is_held, "the ticker to be held")
+    frames = session.get(f"/threads/{ticker}/stacktrace")["frames"]
+    own = next(frame for frame in frames if frame["name"] == "spin")
+    return session.evaluate("ticks", frame_id=own["id"])
+
+
 def test_every_thread_at_a_breakpoint_is_reported(session: Session, python: str) -> None:
     session.break_at(WORKER_THREADS, "work")
     answer = session.launch(WORKER_THREADS, python=python)
@@ -138,11 +152,14 @@ def test_only_the_thread_that_hits_stops_if_so_asked(session: Session, python: s
 def test_all_threads_stop_together_by_default(session: Session) -> None:
     session.break_at(WORKER_THREADS, "work")
     session.launch(WORKER_THREADS, args=["spin"])
+    threads = session.get("/threads")["threads"]
+    assert {t["status"] for t in threads} == {"paused"}
+    ticker = next(t["thread_id"] for t in threads if t["name"] == "ticker")
+    ticks = read_ticks(session, ticker)
     cursor = session.get("/output")["cursor"]
-    assert {t["status"] for t in session.get("/threads")["threads"]} == {"paused"}
+    assert read_ticks(session, ticker) == ticks
     assert session.get(f"/output?since={cursor}")["outputs"] == []
-    ticker = next(t for t in session.get("/threads")["threads"] if t["name"] == "ticker")
-    session.post(f"/threads/{ticker['thread_id']}/continue")
+    session.post(f"/threads/{ticker}/continue")
     # That one alone goes on, and says so.
     assert session.get(f"/output?since={cursor}&wait=60")["outputs"]
     states = {t["name"]: t["status"] for t in session.get("/status")["all_threads"]}
@@ -204,13 +221,13 @@ def test_a_single_resumed_thread_is_paused_again(
     answer = session.post(f"/threads/{ticker}/pause", {"wait": 60})
 
     assert (answer["status"], answer["reason"], answer["thread_id"]) == ("paused", "pause", ticker)
-    cursor = session.get("/output")["cursor"]
-    ticks = session.evaluate("ticks")
+    ticks = read_ticks(session, ticker)
     assert int(ticks) >= 1
+    cursor = session.get("/output")["cursor"]
     states = {t["thread_id"]: t for t in session.get("/threads")["threads"]}
     assert states[held]["location"]["line"] == WORKER_THREADS.line("work")
     assert states[held]["status"] == states[ticker]["status"] == "paused"
-    assert session.evaluate("ticks") == ticks
+    assert read_ticks(session, ticker) == ticks
     assert session.get(f"/output?since={cursor}")["outputs"] == []
     # And it can be let go and paused once more.
     session.post(f"/threads/{ticker}/continue")

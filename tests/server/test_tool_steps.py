@@ -303,11 +303,25 @@ def test_a_pause_stops_a_program_that_runs(user: ToolUser, python: str) -> None:
     assert user.step("pause")["message"] == "It is paused already."
 
 
-def test_a_pause_of_what_sleeps_says_what_it_waits_for(user: ToolUser) -> None:
-    run_freely(user, "sleep", "asleep")
-    report = user.step("pause", timeout=0.5)
+SLEEPS = """\
+import os
+import sys
+import time
+
+os.open(sys.argv[1], os.O_RDONLY), time.sleep(3600)
+"""
+
+
+def test_a_pause_of_what_sleeps_says_what_it_waits_for(user: ToolUser, tmp_path: Path) -> None:
+    path, gate = tmp_path / "sleeps.py", tmp_path / "gate"
+    path.write_text(SLEEPS)
+    os.mkfifo(gate)
+    user.call("debug_run", target=str(path), args=[str(gate)], breakpoints=[f"{path}:5"])
+    user.resume(timeout=0)
+    with gate.open("w"):  # opens once the program does: no event that could stop it is to come
+        report = user.step("pause", timeout=0.5)
     assert report["status"] == "running"
-    assert f":{BAD_DAYS.line('asleep')}" in report["message"]
+    assert "sleeps.py:5" in report["message"]
     assert "GET /" not in report["message"]
 
 

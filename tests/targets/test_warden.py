@@ -23,6 +23,7 @@ from process_trees import (
     TIMEOUT,
     TREE,
     TREE_SIZE,
+    WAIT_TO_BEGIN,
     PidPipe,
     count_descriptors,
     is_running,
@@ -42,7 +43,10 @@ async def main():
     await warden.start()
     argv = [sys.executable, "-c", program, str(out)]
     tag = None if manner == "by group" else tags.new()
-    target = await spawn(argv, pass_fds=[out], tag=tag)
+    begin, go = os.pipe()
+    target = await spawn(argv, stdin=begin, pass_fds=[out], tag=tag)
+    os.close(begin)
+    os.close(go)
     warden.watch(target.pid)
     if manner == "detached":
         await asyncio.to_thread(sys.stdin.readline)
@@ -68,7 +72,7 @@ def line() -> Iterator[PidPipe]:
 
 class Owner:
     def __init__(self, line: PidPipe, program: str, manner: str = "tagged") -> None:
-        argv = [sys.executable, "-c", OWNER, str(line.theirs), program, manner]
+        argv = [sys.executable, "-c", OWNER, str(line.theirs), WAIT_TO_BEGIN + program, manner]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(argv, stdin=pipe, stdout=pipe, pass_fds=[line.theirs])
 

@@ -105,10 +105,13 @@ def _guard_suspending(pydevd: Any) -> None:
         with _LOCK:
             if not may_suspend(self):
                 _release_thread(thread)
-            elif _is_suspended_with_all(self, thread, options):
+                return
+            if _is_suspended_with_all(self, thread, options):
                 mark_thread_suspended(thread, *args[:1])
             else:
                 set_suspend(self, thread, *args, **options)
+            behavior = self._threads_suspended_single_notification
+            thread._holdfast_stop = behavior._suspend_time_request
 
     def wait(self: Any, thread: Any, *args: Any, **options: Any) -> Any:
         if not may_suspend(self):
@@ -142,6 +145,8 @@ def _is_suspended_with_all(db: Any, thread: Any, options: Dict[str, Any]) -> boo
 
 def _tell_every_stop(pydevd: Any) -> None:
     """pydevd tells one stop for all threads: the first since they were resumed."""
+    from _pydevd_bundle.pydevd_comm_constants import CMD_THREAD_SUSPEND
+
     behavior = pydevd.AbstractSingleNotificationBehavior
     on_thread_suspend = behavior.on_thread_suspend
 
@@ -152,8 +157,13 @@ def _tell_every_stop(pydevd: Any) -> None:
                 self._suspend_time_request = self._next_request_time()
 
     def tell(self: Any, thread_id: str, thread: Any, stop_reason: Any) -> None:
+        stop = vars(thread).pop("_holdfast_stop", None)
         with _LOCK:
-            if thread.additional_info.pydev_state == _SUSPENDED:
+            # One that is late may be a part of a stop that was told before some thread was resumed:
+            # the next stop is for that thread to tell.
+            is_told = stop is not None and stop <= self._last_suspend_notification_time
+            is_own = stop_reason != CMD_THREAD_SUSPEND
+            if thread.additional_info.pydev_state == _SUSPENDED and not (is_own and is_told):
                 on_thread_suspend(self, thread_id, thread, stop_reason)
                 return
         with self._lock:

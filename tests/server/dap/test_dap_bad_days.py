@@ -148,6 +148,7 @@ def _post_raw(editor: Editor, command: str, seq: int) -> int:
     return seq
 
 
+@pytest.mark.timeout(600)
 def test_an_editor_that_never_reads_is_dropped_and_holds_up_nobody(
     lobby: int, session: Session, tmp_path: Path
 ) -> None:
@@ -165,7 +166,9 @@ def test_an_editor_that_never_reads_is_dropped_and_holds_up_nobody(
         ):
             message = {"seq": seq, "type": "request", "command": command, "arguments": arguments}
             link.sendall(frame(json.dumps(message).encode()))
-        ended = session.launch(str(script), wait=100)
+        ended = session.launch(str(script), wait=0)
+        while ended["status"] != "terminated":
+            ended = session.get("/status?wait=50")
         assert (ended["status"], ended["exit_code"]) == ("terminated", 0)
     finally:
         link.close()
