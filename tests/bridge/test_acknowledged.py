@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from types import TracebackType
 from typing import Any
 
 import pytest
@@ -13,9 +14,28 @@ from holdfast.bridge.loop_control import Control
 from holdfast.core.agent_breakpoints import Moment
 from holdfast.model.agent_commands import Command
 from holdfast.model.agent_events import COMMAND_EXECUTED, MAIN, Event, LaneSummary
+from polling import wait_until
 
 MODEL = Moment("model", "m", 1, 0, {}, lambda: "{}")
 TOOL = Moment("tool", "write", 1, 0, {}, lambda: "{}")
+
+
+class ObservedLock:
+    """A lock that says whether somebody waits for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self.is_waited_for = False
+
+    def __enter__(self) -> None:
+        if not self._lock.acquire(blocking=False):
+            self.is_waited_for = True
+            self._lock.acquire()
+
+    def __exit__(
+        self, _type: type[BaseException] | None, _error: object, _trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
 
 
 class Hasty:
@@ -23,13 +43,15 @@ class Hasty:
 
     def __init__(self, ask: Callable[[Control], object]) -> None:
         self.control = Control(self)
+        self.lock = ObservedLock()
+        self.control.lock = self.lock  # type: ignore[assignment]
         self.answers: list[object] = []
         self.thread = threading.Thread(target=lambda: self.answers.append(ask(self.control)))
 
     def emit(self, event: Event, /, **_more: object) -> int | None:
         if event[0] == COMMAND_EXECUTED:
             self.thread.start()
-            self.thread.join(0.1)  # it gets through now, if it gets through at all
+            wait_until(lambda: self.lock.is_waited_for or not self.thread.is_alive())
         return None
 
     def snapshot(

@@ -7,7 +7,7 @@ import subprocess
 from holdfast.targets.program.launcher import PROBE
 
 CODE = f"""
-import socket, threading
+import socket, sys, threading, traceback
 with open({str(PROBE / "package_loader.py")!r}, encoding="utf-8") as file:
     exec(compile(file.read(), "package_loader", "exec"), namespace := {{"__name__": "loader"}})
 connections = namespace["load_module"]({str(PROBE)!r}, "server_connection")
@@ -17,7 +17,13 @@ theirs.sendall(b"launch")
 read = []
 reader = threading.Thread(target=lambda: read.append(connection.recv(100)))
 reader.start()
-reader.join(0.2)
+
+def waits():
+    found = traceback.extract_stack(sys._current_frames().get(reader.ident))
+    return any((frame.filename, frame.name) == (threading.__file__, "wait") for frame in found)
+
+while reader.is_alive() and not waits():
+    pass
 print(read)
 connection.let_read()
 reader.join()
