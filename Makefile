@@ -53,7 +53,7 @@ bench: .venv/.dev
 	@$(BIN)/python -m bench --plots docs/performance
 
 # The checks run two at a time. If one fails, no test is run.
-test: .venv/.dev system
+test: .venv/.dev system web
 	@$(MAKE) --no-print-directory -j 2 lint web-lint .venv/.editor_client .venv/.mcp_suite
 	@$(PYTEST) --durations 10
 

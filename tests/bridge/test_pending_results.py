@@ -17,7 +17,7 @@ import pytest
 
 from agent_loops import SessionFiles, open_bridge
 from background import run_in_thread
-from holdfast.bridge import Bridge, ToolDenied
+from holdfast.bridge import Bridge, ToolCancelled, ToolDenied
 from holdfast.core.agent_rules import parse_rule
 
 
@@ -484,6 +484,58 @@ def test_an_async_stream_of_a_plain_function_is_held_without_blocking(dbg: Bridg
     assert running.result(60) == (["a", "b"], ["a", "b"])
     one, other = files(dbg).data_of("api_response")
     assert one["response"] == other["response"] == ["a", "b"]
+
+
+def _read_held_stream(dbg: Bridge, meanwhile: Callable[[str], None]) -> list[int]:
+    """The second stream of a tool, which is held first. `meanwhile` is called after one chunk."""
+    found = files(dbg)
+
+    @dbg.tool
+    async def count() -> AsyncIterator[int]:
+        for number in range(3):
+            yield number
+
+    async def main() -> list[int]:
+        assert [number async for number in count()] == [0, 1, 2]
+        await asyncio.to_thread(found.breakpoint, on="tool", name="count")
+        chunks = count()
+        reading = asyncio.ensure_future(anext(chunks))
+        stop = await asyncio.to_thread(found.wait_for_stop)
+        found.resume()
+        read = [await reading]
+        meanwhile(stop["toolId"])
+        return read + [number async for number in chunks]
+
+    return asyncio.run(main())
+
+
+def test_a_stream_that_was_held_is_no_longer_cancelled_once_it_flows(dbg: Bridge) -> None:
+    found, statuses = files(dbg), list[str]()
+
+    def cancel(tool_id: str) -> None:
+        command = found.send("cancel_tool", toolId=tool_id)
+        statuses.append(found.wait_for_execution(command)["status"])
+
+    assert _read_held_stream(dbg, cancel) == [0, 1, 2]
+    assert statuses == ["expired"]  # as that of one which was not held
+
+
+def test_a_stream_that_was_held_is_cancelled_before_it_begins(
+    dbg: Bridge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, begin, commands = files(dbg), dbg.control.begin_tool, list[str]()
+
+    def begin_late(tool_id: str, running: Any) -> None:
+        if found.data_of("paused"):
+            commands.append(found.send("cancel_tool", toolId=tool_id))
+            assert found.wait_for_execution(commands[0])["status"] == "accepted"
+        begin(tool_id, running)
+
+    monkeypatch.setattr(dbg.control, "begin_tool", begin_late)
+    with pytest.raises(ToolCancelled, match="it was cancelled before it ran"):
+        _read_held_stream(dbg, lambda _tool_id: None)
+    assert found.data_of("tool_call_end")[-1]["cancelled"] is True
+    assert found.wait_for("command_applied", commandId=commands[0])
 
 
 def test_what_is_no_stream_stays_what_it_is(dbg: Bridge) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -186,13 +188,26 @@ def test_an_agent_that_does_not_end_in_time_fails(project: Project) -> None:
         check_recording(project.recording.path, command=command, timeout=0.1)
 
 
-def test_an_agent_that_is_held_meanwhile_is_said_to_be(tmp_path: Path) -> None:
-    with open_bridge(tmp_path) as dbg:
+def test_an_agent_that_is_held_meanwhile_fails_and_says_so(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with open_bridge(tmp_path / "held") as dbg:
         loop = AgentLoop(dbg, build_writes(1))
         loop.breakpoint(on="tool", name="write")
         running = loop.run_in_thread()
         loop.wait_for_stop()
-        said = recorded_test.describe_holds(tmp_path)
+
+        def be_held(argv: list[str], *, env: dict[str, str], timeout: float, **_: Any) -> None:
+            folder = env[recorded_test.DIRECTORY_VARIABLE]
+            shutil.copytree(tmp_path / "held", folder, dirs_exist_ok=True, ignore=_ignore_pipes)
+            raise subprocess.TimeoutExpired(argv, timeout)
+
+        monkeypatch.setattr(subprocess, "run", be_held)
+        with pytest.raises(AssertionError, match="s: it is held before tool write, and in a test"):
+            check_recording(project.recording.path, command=["agent"])
         loop.resume()
         running.result(60)
-    assert said == ": it is held before tool write, and in a test nobody lets it go on"
+
+
+def _ignore_pipes(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if (Path(folder) / name).is_fifo()]

@@ -12,6 +12,7 @@ import pytest
 from textual.app import App
 from textual.pilot import Pilot
 from textual.widgets import Input
+from textual.widgets.tree import TreeNode
 
 from harness import Program, Server, Session
 from holdfast.cli.debug_command import leave_session
@@ -25,7 +26,7 @@ from holdfast.cli.screen.screen_dialogs import HelpDialog, LeaveDialog, LineDial
 from holdfast.cli.screen.session_client import SessionClient
 from holdfast.cli.screen.source_pane import SourcePane
 from holdfast.cli.screen.value_tree import Entry, ValueTree
-from holdfast.client.http_client import HttpClient
+from holdfast.client.http_client import ApiError, HttpClient
 from polling import wait_until_async
 from settled_screens import run_settled
 
@@ -51,9 +52,14 @@ class ObservedScreen(DebugScreen):
 
 
 def run_screen(
-    session: Session, steps: Steps, *, size: tuple[int, int] = (132, 32), is_joined: bool = False
+    session: Session,
+    steps: Steps,
+    *,
+    size: tuple[int, int] = (132, 32),
+    is_joined: bool = False,
+    client: type[SessionClient] = SessionClient,
 ) -> ObservedScreen:
-    app = ObservedScreen(connect(session), is_joined=is_joined)
+    app = ObservedScreen(connect(session, client), is_joined=is_joined)
 
     async def watched() -> None:
         async with run_settled(app, size) as pilot:
@@ -63,8 +69,8 @@ def run_screen(
     return app
 
 
-def connect(session: Session) -> SessionClient:
-    return SessionClient(HttpClient(session.server.url), session.id)
+def connect(session: Session, client: type[SessionClient] = SessionClient) -> SessionClient:
+    return client(HttpClient(session.server.url), session.id)
 
 
 def launch(program: Program, *args: str, **more: Any) -> dict[str, Any]:
@@ -125,11 +131,14 @@ def go_to(pilot: Watched, line: int) -> None:
 
 
 def read_values(pilot: Watched, which: str = "variables") -> dict[str, str]:
-    tree = pilot.app.query_one(f"#{which}", ValueTree)
+    return read_children(pilot.app.query_one(f"#{which}", ValueTree).root)
+
+
+def read_children(node: TreeNode[Entry]) -> dict[str, str]:
     return {
-        node.data.value.name: node.data.value.text
-        for node in tree.root.children
-        if node.data is not None
+        child.data.value.name: child.data.value.text
+        for child in node.children
+        if child.data is not None
     }
 
 
@@ -353,6 +362,45 @@ def test_values_unfold_and_stay_unfolded(server: Server, values: Program) -> Non
 
     with server.session(**launch(values)) as session:
         run_screen(session, steps)
+
+
+def test_what_an_expression_changes_inside_an_unfolded_value_is_shown(
+    server: Server, tmp_path: Path
+) -> None:
+    path = tmp_path / "counts.py"
+    path.write_text("counter = 1\ndef work():\n    done = True\nwork()\n")
+
+    async def steps(pilot: Watched) -> None:
+        await wait_for_stop(pilot, 1)
+        go_to(pilot, 3)
+        await pilot.press("t")
+        await wait_for_stop(pilot, 3, "work")
+        tree = pilot.app.query_one("#variables", ValueTree)
+        await wait_for(pilot, lambda: "globals" in read_values(pilot))
+        scope = tree.root.children[-1]
+        scope.expand()
+        await wait_for(pilot, lambda: read_children(scope).get("counter") == "1")
+        await enter(pilot, "globals().update(counter=99)")
+        await wait_for(pilot, lambda: read_children(scope).get("counter") == "99")
+        await enter(pilot, "globals().pop('counter')")
+        await wait_for(pilot, lambda: "counter" not in read_children(scope))
+        assert "work" in read_children(scope)
+
+    with server.session(**launch(Program(path.name, tmp_path))) as session:
+        run_screen(session, steps)
+
+
+def test_values_that_cannot_be_read_say_why(server: Server) -> None:
+    class BusyClient(SessionClient):
+        def read_scopes(self, *_given: Any) -> Any:
+            raise ApiError(504, {"error": {"message": "the debugger is busy"}})
+
+    async def steps(pilot: Watched) -> None:
+        await wait_for_stop(pilot, 1)
+        await wait_for(pilot, lambda: read_values(pilot) == {"not read": "the debugger is busy"})
+
+    with server.session(**launch(LOOP)) as session:
+        run_screen(session, steps, client=BusyClient)
 
 
 def test_children_of_a_value_that_is_shown_no_more_are_left_out() -> None:

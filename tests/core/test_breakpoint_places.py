@@ -48,6 +48,15 @@ def test_a_place_is_a_line_or_a_function(text: str, place: Place) -> None:
         ("a, b/c.py:3", Place("a, b/c.py", 3)),
         ("./a, b/c.py:f hit 3", Place("./a, b/c.py", function="f", hit_condition="3")),
         ("f if x == 'c.py:1'", Place(function="f", condition="x == 'c.py:1'")),
+        ("f log see b/c.py:1", Place(function="f", log_message="see b/c.py:1")),
+        (
+            "f hit 3 log as in b/c.py:f, then",
+            Place(function="f", hit_condition="3", log_message="as in b/c.py:f, then"),
+        ),
+        (
+            "m.f if x log from b/c.py:1",
+            Place(function="m.f", condition="x", log_message="from b/c.py:1"),
+        ),
         ("a/*.f if x == 'c.py:1'", Place(function="a.*.f", condition="x == 'c.py:1'")),
         ("f if d['a:2 '] == 1", Place(function="f", condition="d['a:2 '] == 1")),
         ("f if s == 'a log b'", Place(function="f", condition="s == 'a log b'")),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from holdfast.probe.evaluation import Interrupted, _Evaluations
@@ -38,3 +40,17 @@ def test_an_interrupt_reaches_the_one_that_is_meant() -> None:
     assert evaluations.call(1, interrupt_both)
     with pytest.raises(Interrupted):
         evaluations.call(2, lambda: "value")
+
+
+def test_an_interrupt_as_it_ends_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    evaluations, before = _Evaluations(), signal.getsignal(signal.SIGINT)
+
+    def be_interrupted(_number: int) -> None:
+        raise Interrupted  # before a single line of it has run
+
+    monkeypatch.setattr(evaluations, "_close", be_interrupted)
+    evaluations.announce(1)
+    with pytest.raises(Interrupted):
+        evaluations.call(1, lambda: "value")
+    assert signal.getsignal(signal.SIGINT) is before
+    assert not evaluations.interrupt(1)

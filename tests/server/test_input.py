@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -55,10 +57,13 @@ def test_answers_given_with_the_launch_are_found_there(session: Session, python:
     assert "input_wanted" not in kinds
 
 
-def test_input_may_come_before_it_is_wanted(session: Session) -> None:
-    code = "import time\ntime.sleep(0.2)\nprint(input(), input())\n"
+def test_input_may_come_before_it_is_wanted(session: Session, tmp_path: Path) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    code = f"open({str(gate)!r}).read()\nprint(input(), input())\n"
     session.post("/launch", {"code": code})
     session.post("/input", {"input": "early\nbird\n"})
+    gate.write_text("")  # the program reads it to its end, and goes on
     check_end(session, "early bird\n")
 
 

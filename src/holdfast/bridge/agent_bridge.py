@@ -645,7 +645,7 @@ class Bridge:
     def astream_model(
         self, call: ModelCall, function: Callable[[ModelCall], AsyncIterator[T]]
     ) -> AsyncIterator[T]:
-        return flow_driver.stream_async(flows.run_model(self, call), function)
+        return flow_driver.stream_async(self, flows.run_model(self, call), function)
 
     @property
     def current_lane(self) -> str:

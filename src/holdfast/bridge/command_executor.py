@@ -314,7 +314,7 @@ class CommandExecutor:
         if not running.cancel():
             control.refuse_cancellation(command.id)
             return
-        control.cancelling[tool_id] = command.id
+        control.cancelling.setdefault(tool_id, []).append(command.id)
         if running.note is not None:
             self._respond(command, message=running.note)
 

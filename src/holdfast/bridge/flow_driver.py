@@ -147,6 +147,9 @@ async def run_tool_async(
     try:
         bridge.control.begin_tool(tool.id, running)
         return await perform(given)
+    except GeneratorExit:
+        bridge.control.forget_tool(tool.id)
+        raise
     except BaseException as error:
         if running.is_cause_of(error):
             what = "abandoned: its thread goes on" if running.is_abandoned else "cancelled"
@@ -209,12 +212,19 @@ def relay(
 
 
 async def stream_async(
+    bridge: Bridge,
     flow: Flow,
     perform: Callable[[Any], AsyncIterator[Any]],
     step: Any = None,
     shape: str | None = None,
 ) -> AsyncIterator[Any]:
     """The same for async iterators; with `step`, from there on."""
+
+    def open_source() -> AsyncIterator[Any]:
+        if step.tool is None:
+            return aiter(perform(step.input))
+        return aiter(run_tool(bridge, step.input, step.tool, perform))
+
     try:
         if step is None:
             step = next(flow)
@@ -224,7 +234,7 @@ async def stream_async(
         for value in _list_chunks(end.value):
             yield value
         return
-    chunks = relay_async(flow, lambda: aiter(perform(step.input)), shape)
+    chunks = relay_async(flow, open_source, shape, step.tool)
     try:
         async for value in chunks:
             yield value

@@ -132,9 +132,8 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
                 finally:
                     if tool.inner is not None:
                         bridge.lanes.close_scope(tool.inner)
-        except GeneratorExit:  # perhaps of the garbage collector, where no lock may be taken
-            control.running.pop(tool_id, None)
-            control.cancelling.pop(tool_id, None)
+        except GeneratorExit:
+            control.forget_tool(tool_id)
             raise
         except BaseException as error:  # whatever the call raises is its outcome
             duration, held_ms = _measure(tool, began, held_ms)

@@ -105,8 +105,8 @@ class Control:
         self.settings: list[Setting] = []
         self.past_tools: deque[str] = deque(maxlen=_MAX_PAST_TOOLS)
         self.running: dict[str, Announced | Interruptible | Cancellable] = {}
-        self.cancelling: dict[str, str] = {}
-        """The command that cancels a tool, by the id of the tool."""
+        self.cancelling: dict[str, list[str]] = {}
+        """The commands that cancel a tool, by the id of the tool."""
         self.pauses: dict[str | None, str | None] = {}
         """The lanes that are held at their next model call, each with the command that waits for
         it. None stands for every lane: once one is held, it lasts until that is released."""
@@ -340,9 +340,9 @@ class Control:
             if self.stops.pop(stop.id, None) is not None:
                 self.loop.emit(RESUMED({"stop": stop.id, "action": "withdrawn", "by": "agent"}))
 
-    def announce_tool(self, tool_id: str, has_run: bool = False) -> None:
+    def announce_tool(self, tool_id: str, has_returned_awaitable: bool = False) -> None:
         """It can be cancelled from here on."""
-        self.running[tool_id] = Announced(has_run)
+        self.running[tool_id] = Announced(has_returned_awaitable)
 
     def begin_tool(self, tool_id: str, running: Interruptible | Cancellable) -> None:
         with self.lock:
@@ -350,7 +350,7 @@ class Control:
             self.running[tool_id] = running
         if not (isinstance(announced, Announced) and announced.is_wanted):
             return
-        if announced.has_run:
+        if announced.has_returned_awaitable:
             running.cancel()
         else:
             running.has_cancelled = True
@@ -363,17 +363,20 @@ class Control:
         with self.lock:
             running = self.running.pop(tool_id)
             self.past_tools.append(tool_id)
-            command = self.cancelling.pop(tool_id, None)
-            if command is None:
-                return
-            if running.has_cancelled:
-                self._acknowledge(command, "cancel_tool")
-            else:
-                self.refuse_cancellation(command)
+            for command in self.cancelling.pop(tool_id, ()):
+                if running.has_cancelled:
+                    self._acknowledge(command, "cancel_tool")
+                else:
+                    self.refuse_cancellation(command)
+
+    def forget_tool(self, tool_id: str) -> None:
+        """It is dropped, perhaps by the garbage collector, where no lock may be taken."""
+        if self.running.pop(tool_id, None) is not None:
+            self.past_tools.append(tool_id)
+            self.cancelling.pop(tool_id, None)
 
     def refuse_cancellation(self, command_id: str) -> None:
-        """The tool was quicker."""
-        message = "it ended at this very moment"
+        message = "it was not cancelled: it had ended, or went on in spite of it"
         response: CommandResponse = {
             "commandId": command_id,
             "type": "cancel_tool",

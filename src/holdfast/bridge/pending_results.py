@@ -229,7 +229,7 @@ def _go_on(
         return await result
 
     if step.tool is not None:
-        bridge.control.announce_tool(step.tool.id, has_run=True)
+        bridge.control.announce_tool(step.tool.id, has_returned_awaitable=True)
     rest = _drive(bridge, flow, step, perform, expected, shape)
     return asyncio.ensure_future(rest) if shape == FUTURE and _is_loop_running() else rest
 
@@ -244,7 +244,7 @@ def _defer(
 ) -> Any:
     """Something that waits at the stop, and then makes the call."""
     if expected.outer is None and expected.stream == ASYNC_STREAM:
-        chunks = stream_async(flow, perform, stop, ASYNC_STREAM)
+        chunks = stream_async(bridge, flow, perform, stop, ASYNC_STREAM)
         return AsyncStream(flow, chunks, None, ASYNC_STREAM)
     outer = expected.outer or AWAITABLE
 

@@ -102,7 +102,7 @@ def _find_problem(
     except OSError as problem:
         return f"{argv[0]} cannot be started in {cwd or os.getcwd()}: {problem}"
     except subprocess.TimeoutExpired:
-        return f"The agent did not end within {timeout:g} s{describe_holds(folder)}."
+        return f"The agent did not end within {timeout:g} s{_describe_holds(folder)}."
     printed = ran.stdout.decode(errors="replace").strip()
     sessions = AgentsDirectory(folder).list_sessions()
     if not sessions:
@@ -136,7 +136,7 @@ def _format_sides(divergence: EventData) -> list[str]:
     ]
 
 
-def describe_holds(folder: Path) -> str:
+def _describe_holds(folder: Path) -> str:
     """What the agents that are recorded there wait for, as the rest of a sentence."""
     for session in AgentsDirectory(folder).list_sessions():
         state = RecordingState(keeps_messages=False)

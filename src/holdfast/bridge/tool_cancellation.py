@@ -27,14 +27,14 @@ _SIGNAL_SECONDS = 0.05
 class Announced:
     """A tool whose start is on record and that does not run yet.
 
-    Or one that has returned an awaitable (`has_run`), which nobody awaits yet.
+    Or one that has returned an awaitable, which nobody awaits yet.
     """
 
     note: str | None = None
     has_cancelled = False
 
-    def __init__(self, has_run: bool) -> None:
-        self.has_run = has_run
+    def __init__(self, has_returned_awaitable: bool) -> None:
+        self.has_returned_awaitable = has_returned_awaitable
         self.is_wanted = False
 
     def cancel(self) -> bool:
@@ -68,6 +68,8 @@ class Interruptible:
         with self._lock:
             if self._is_over:
                 return False
+            if self._class is not None:
+                return True  # it was cancelled already
             self._class = type("_Interrupted", (_Interrupted,), {"of": self})
             if self._is_main and _SIGNAL is not None:
                 _wanted.append(self)
@@ -160,7 +162,7 @@ class Cancellable:
 
     def _cancel(self) -> None:
         """In the loop: the task waits somewhere inside the tool, or the tool is over."""
-        if self._is_over or self._task is None:
+        if self._is_over or self._is_wanted or self._task is None:
             return
         self._is_wanted = True
         self.is_abandoned = _waits_for_thread(self._task)

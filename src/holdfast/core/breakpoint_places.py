@@ -87,7 +87,8 @@ def _find_first_option(text: str) -> re.Match[str] | None:
     """A comma, or a word such as `if`, in the name of a directory begins none."""
     first = _OPTION.search(text)
     before = text[: first.start()] if first else ""
-    if ":" not in before:
+    is_comma = first is not None and first[2] is not None
+    if ":" not in before and ("/" in before or is_comma):
         for option in (*_OPTION.finditer(text), None):
             whole = text[: option.start() if option else None]
             if "/" in whole and _WHOLE_PLACE.fullmatch(whole):

@@ -63,15 +63,18 @@ class _Evaluations:
         in_main = ident == threading.main_thread().ident
         before = signal.signal(signal.SIGINT, _raise_interrupted) if in_main else None
         was_blocked = in_main and _unblock_interrupts()
-        with self._lock:
-            is_given_up = self._idents.get(number) == _GIVEN_UP
-            self._idents[number] = ident
         try:
-            if is_given_up:
-                raise Interrupted
-            return run()
+            try:
+                with self._lock:
+                    is_given_up = self._idents.get(number) == _GIVEN_UP
+                    self._idents[number] = ident
+                if is_given_up:
+                    raise Interrupted
+                return run()
+            finally:
+                self._close(number)
         finally:
-            self._close(number)
+            self._remove(number)  # if the interrupt came before `_close` was prepared for it
             if was_blocked:
                 signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             if in_main:

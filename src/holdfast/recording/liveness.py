@@ -23,8 +23,9 @@ from holdfast.recording.regular_files import open_regular
 
 _ours: dict[str, int | None] = {}
 """The handle of each lock of this process; None while one is being taken."""
-_guard = threading.Lock()
-"""Held while a lock file is looked up, opened and closed: no thread may close what another took."""
+_guard = threading.RLock()
+"""Held while a lock file is looked up, opened and closed: no thread may close what another took.
+A signal handler may come back here."""
 
 
 def acquire(path: Path) -> bool:
@@ -75,7 +76,7 @@ def release(path: Path) -> None:
 def release_in_child() -> None:
     """In a child: it holds none of them."""
     global _guard
-    _guard = threading.Lock()
+    _guard = threading.RLock()
     for handle in _ours.values():
         if handle is not None:
             with contextlib.suppress(OSError):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+import time
+from asyncio import base_events
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,11 @@ from holdfast.bridge import Bridge, start
 from holdfast.recording import command_sender
 
 PATIENCE = 60.0
+
+
+def turn_clocks(monkeypatch: Any, seconds: float) -> None:
+    """Let this much time pass for all that waits in an event loop."""
+    monkeypatch.setattr(base_events.BaseEventLoop, "time", lambda _loop: time.monotonic() + seconds)
 
 
 class SteeredSession:

@@ -44,7 +44,7 @@ from openai.types.responses import (
     ResponseUsage,
 )
 from openai.types.responses.response_usage import InputTokensDetails, OutputTokensDetails
-from steering import PATIENCE, SteeredSession
+from steering import PATIENCE, SteeredSession, turn_clocks
 
 from holdfast.bridge.integrations.openai_agents import install
 
@@ -146,17 +146,21 @@ class TestOpenAIAgents(Everything, AsyncContract):
     is_abandoned = True  # a plain function runs in a thread
 
     def test_a_hold_does_not_use_up_the_time_of_the_tool(
-        self, agent: Any, session: SteeredSession, outside: Outside
+        self,
+        agent: Any,
+        session: SteeredSession,
+        outside: Outside,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         async def send(to: str, text: str) -> str:
             return outside.send(to, text)
 
-        agent.tool = function_tool(send, timeout=1)
+        agent.tool = function_tool(send, timeout=600)
         session.break_on_tool("send")
         ran = self.started(agent)
         stop = session.held()
-        for _ in range(2):  # longer than that
-            session.stays_held()
+        turn_clocks(monkeypatch, 3600)
+        session.stays_held()
         session.resume(stop)
         assert self.said(ran) == DONE
 

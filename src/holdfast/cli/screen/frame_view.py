@@ -184,8 +184,11 @@ class FrameView:
             page = await self._call(self._client.read_variables, frame.id, hold_id)
             scopes = await self._call(self._client.read_scopes, frame.id, hold_id)
         except ApiError as problem:
-            # If it is over (409), an event about that is on its way.
-            return None if problem.status == 409 else ([], watches)
+            if problem.status == 409:  # an event about that is on its way
+                return None
+            return [Entry((), Value("not read", str(problem), is_error=True))], (
+                watches if frame.id == 0 else ()
+            )
         entries = [Entry((value.name,), value) for value in page.values]
         if _GLOBALS in scopes:
             scope = Value(_GLOBALS.lower(), "", "", scopes[_GLOBALS])

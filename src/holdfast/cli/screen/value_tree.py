@@ -80,7 +80,8 @@ class ValueTree(Tree[Entry]):
         """Show the values of a frame at a stop."""
         self.set_class(False, "stale")
         shown = (entries, frame, stop)
-        if shown == self._filled_with:  # what is unfolded stays as it is
+        if shown == self._filled_with:
+            self._ask_for_children_again(self.root)
             return
         self._filled_with = shown
         self._begin(frame, stop)
@@ -92,11 +93,23 @@ class ValueTree(Tree[Entry]):
         # The lines are made when the tree is drawn.
         self.call_after_refresh(self._restore_cursor, line)
 
+    def _ask_for_children_again(self, node: Node) -> None:
+        """What is unfolded may have changed inside, for instance by an expression."""
+        for child in node.children:
+            if child.is_expanded and child.children:
+                self.post_message(self.ChildrenWanted(self, child))
+                self._ask_for_children_again(child)
+
     def show_children(self, node: Node, page: ValuePage) -> None:
         """Unfold a node. Nothing, if other values have been shown meanwhile."""
         entry = node.data
         if entry is None or node.parent is None or not self._has(node):
             return
+        if node.children:
+            if _shows(node, page):
+                return
+            self.call_after_refresh(self._restore_cursor, self.cursor_line)
+            node.remove_children()
         parent = node
         if entry.start:  # it stands for the rest of its parent's children
             parent = node.parent
@@ -206,6 +219,15 @@ class WatchTree(ValueTree):
             node = node.parent
         if node is not None and node.data is not None and node.data.id:
             self.post_message(self.RemovalWanted(node.data.id))
+
+
+def _shows(node: Node, page: ValuePage) -> bool:
+    """Whether the children of a node are those of a page, with more only if there are more."""
+    shown = [child.data.value for child in node.children if child.data is not None]
+    count = len(page.values)
+    return shown[:count] == list(page.values) and (
+        page.next_start is not None or count == len(shown)
+    )
 
 
 def _format_value(value: Value, is_new: bool) -> Text:
