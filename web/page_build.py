@@ -135,6 +135,7 @@ def run_npm(arguments: list[str]) -> int:
     env = {
         **os.environ,
         "PATH": f"{Path(node).parent}{os.pathsep}{os.environ.get('PATH', '')}",
+        "XDG_CACHE_HOME": str(_WEB / "node_modules" / ".cache"),  # Biome makes a directory there
         "XDG_DATA_HOME": str(_WEB / "node_modules" / ".cache"),  # Vitest keeps a token there
     }
     install_packages(node, npm, env)
