@@ -30,5 +30,9 @@ export default defineConfig({
       apiPaths.map((path) => [path, { target: server, changeOrigin: true, headers: { origin: server } }]),
     ),
   },
-  test: { include: ["tests/**/*.test.ts"] },
+  test: {
+    include: ["tests/**/*.test.ts"],
+    // Node.js would not find packages below a directory with a % in its name.
+    server: { deps: { inline: true } },
+  },
 });
