@@ -8,6 +8,7 @@ import math
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -154,7 +155,7 @@ def test_what_is_described_is_what_is_answered(server: Server, document: Json) -
             if path.endswith("/data-breakpoint-info"):
                 concrete += "?name=number"
             if path.endswith("/why"):
-                concrete = f"/api/traces/{whole}/why?variable=number&at={asked['at']}"
+                concrete = f"/api/traces/{whole}/why?variable=number&at={quote(asked['at'])}"
             if path.endswith("/diff"):
                 concrete += f"?left={compute_cid(1)}&right={compute_cid(1)}"
             if path.endswith("/contents/{cid}"):

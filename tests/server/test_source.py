@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from urllib.parse import quote
 
 from harness import PROGRAMS, Program, Server, Session
 
@@ -28,24 +29,24 @@ def test_a_path_gives_its_text_whole_or_in_part(server: Server) -> None:
     with server.session(cwd=str(PROGRAMS)) as session:
         whole = session.get("/source?path=helpers/shapes.py")
         assert whole["path"] == SHAPES.path
-        part = session.get(f"/source?path={SHAPES.path}&start=2&count=3")
+        part = session.get(f"/source?path={quote(SHAPES.path)}&start=2&count=3")
         lines = Path(SHAPES.path).read_text().splitlines(keepends=True)
         assert part["content"] == "".join(lines[1:4])
         assert (part["start_line"], part["total_lines"]) == (2, len(lines))
-        assert session.get(f"/source?path={SHAPES.path}&start=999")["content"] == ""
+        assert session.get(f"/source?path={quote(SHAPES.path)}&start=999")["content"] == ""
 
 
 def test_what_cannot_be_read_is_not_found(session: Session, tmp_path: Path) -> None:
     session.break_at(FUNCTIONS, "plain")
     for _state in ("created", "paused"):
-        for path in (tmp_path / "missing.py", tmp_path, "/dev/zero", "/dev/null", "a%00b"):
-            gone = session.get(f"/source?path={path}", expect=404)
+        for path in (tmp_path / "missing.py", tmp_path, "/dev/zero", "/dev/null", "a\0b"):
+            gone = session.get(f"/source?path={quote(str(path))}", expect=404)
             assert gone["error_code"] == "source_not_found"
         if session.get()["status"] == "created":
             session.launch(FUNCTIONS)
     session.get("/source", expect=400)
-    session.get(f"/source?path={FUNCTIONS.path}&frame_id=0", expect=400)
-    session.get(f"/source?path={FUNCTIONS.path}&start=0", expect=400)
+    session.get(f"/source?path={quote(FUNCTIONS.path)}&frame_id=0", expect=400)
+    session.get(f"/source?path={quote(FUNCTIONS.path)}&start=0", expect=400)
 
 
 def test_only_regular_files_of_moderate_size_are_sources(session: Session, tmp_path: Path) -> None:
@@ -62,7 +63,7 @@ def test_only_regular_files_of_moderate_size_are_sources(session: Session, tmp_p
     session.break_at(FUNCTIONS, "plain")
     for _state in ("created", "paused"):
         for path in refused:
-            gone = session.get(f"/source?path={path}", expect=404)
+            gone = session.get(f"/source?path={quote(str(path))}", expect=404)
             assert gone["error_code"] == "source_not_found", path
         if session.get()["status"] == "created":
             session.launch(FUNCTIONS)
@@ -85,7 +86,7 @@ def test_source_that_only_the_target_has_is_read_there(session: Session) -> None
 def test_every_encoding_is_read_as_python_reads_it(session: Session, tmp_path: Path) -> None:
     script = tmp_path / "latin.py"
     script.write_bytes("# coding: latin-1\nname = 'é'\nprint(name)\n".encode("latin-1"))
-    assert "name = 'é'" in session.get(f"/source?path={script}")["content"]
+    assert "name = 'é'" in session.get(f"/source?path={quote(str(script))}")["content"]
     session.post("/breakpoints", {"file": str(script), "line": 3})
     stop = session.launch(str(script))
     assert stop["source"]["context"][1]["text"] == "name = 'é'"
@@ -114,7 +115,7 @@ def test_of_a_file_that_is_no_python_no_line_can_stop(session: Session, tmp_path
     (tmp_path / "wrong.py").write_text("x = 1\ndef (:\n")
     (tmp_path / "page.html").write_text("<p>tea\n")
     for name in ("wrong.py", "page.html"):
-        assert session.get(f"/source?path={tmp_path / name}")["executable_lines"] == []
+        assert session.get(f"/source?path={quote(str(tmp_path / name))}")["executable_lines"] == []
 
 
 def test_lines_that_can_stop_are_left_out_where_there_is_no_file(session: Session) -> None:

@@ -182,3 +182,11 @@ def test_values_go_first_and_counts_stay() -> None:
 )
 def test_a_shape_is_told_from_the_text(text: str, shape: str) -> None:
     assert answer_room.describe_shape(text) == shape
+
+
+def test_a_place_in_a_deep_directory_keeps_its_file_and_line() -> None:
+    report = CallReport(calls=[], total=0, at="/deep" * 100 + "/cart.py:12")
+    whole, *_, least, _counts = report.list_reductions()
+    for each in (whole, least):
+        assert str(each.at).startswith("…")
+        assert str(each.at).endswith("/cart.py:12")

@@ -14,8 +14,8 @@ from holdfast.wire.answer_room import (
     change_set,
     fit_last_lines,
     fit_lines,
+    fit_names,
     fit_values,
-    shorten,
 )
 from holdfast.wire.answer_text import render_omitted, render_takes, render_values
 from holdfast.wire.hold_reports import HeldTarget
@@ -132,11 +132,8 @@ class AgentReport(ToolAnswer, kw_only=True):
             yield self._fit(room)
 
     def _fit(self, room: Room) -> AgentReport:
-        names: dict[str, str | UnsetType] = {
-            name: shorten(value, room.names)
-            for name in ("session_id", "name", "model", "reason", "message", "context", "next")
-            if isinstance(value := getattr(self, name), str)
-        }
+        shown_names = ("session_id", "name", "model", "reason", "message", "context", "next")
+        names = fit_names(self, shown_names, room)
         lists = {
             name: change_set(getattr(self, name), lambda lines: fit_lines(lines, room) or UNSET)
             for name in _LISTS

@@ -69,6 +69,11 @@ def shorten(text: str, most: int) -> str:
     return text[: most - len(length)] + length
 
 
+def shorten_place(text: str, most: int) -> str:
+    """Its end, with the file's own name and the line."""
+    return text if len(text) <= most else ELLIPSIS + text[len(text) - max(most - 1, 0) :]
+
+
 def describe_shape(text: str) -> str:
     """What kind of value a text shows, as far as the text tells."""
     if len(text) <= 24:
@@ -95,6 +100,15 @@ def fit_values(values: Mapping[str, str], room: Room) -> dict[str, str]:
     return {
         shorten(name, room.names): fit_value(value, room)
         for name, value in list(values.items())[: room.lines]
+    }
+
+
+def fit_names(answer: object, names: Sequence[str], room: Room) -> dict[str, str | UnsetType]:
+    """The fields of these names that are set; `at` is a place."""
+    return {
+        name: (shorten_place if name == "at" else shorten)(value, room.names)
+        for name in names
+        if isinstance(value := getattr(answer, name), str)
     }
 
 

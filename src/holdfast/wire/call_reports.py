@@ -15,6 +15,7 @@ from holdfast.wire.answer_room import (
     Room,
     change_set,
     fit_lines,
+    fit_names,
     fit_value,
     fit_values,
     shorten,
@@ -155,11 +156,8 @@ class CallReport(ToolAnswer, kw_only=True):
 
     def _fit(self, room: Room) -> CallReport:
         shown = [call.fit(room) for call in self.calls[: room.items]]
-        names: dict[str, str | UnsetType] = {
-            name: shorten(value, room.names)
-            for name in ("session_id", "at", "signature", "within", "thread", "delivered", "older")
-            if isinstance(value := getattr(self, name), str)
-        }
+        shown_names = ("session_id", "at", "signature", "within", "thread", "delivered", "older")
+        names = fit_names(self, shown_names, room)
         if not room.items:
             names = {name: value for name, value in names.items() if name == "older"}
             names |= dict.fromkeys(("at", "signature", "within", "thread", "delivered"), UNSET)

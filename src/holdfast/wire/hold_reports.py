@@ -13,6 +13,7 @@ from holdfast.wire.answer_room import (
     Room,
     change_set,
     fit_lines,
+    fit_names,
     fit_value,
     fit_values,
     shorten,
@@ -104,11 +105,8 @@ class HeldTarget(msgspec.Struct, kw_only=True):
 
     def fit(self, room: Room) -> HeldTarget:
         """It with as much of everything as there is room for."""
-        names: dict[str, str | UnsetType] = {
-            name: shorten(value, room.names)
-            for name in ("hold_id", "session_id", "owner", "what", "reason", "at", "turn")
-            if isinstance(value := getattr(self, name), str)
-        }
+        shown_names = ("hold_id", "session_id", "owner", "what", "reason", "at", "turn")
+        names = fit_names(self, shown_names, room)
         minor, middle = room.names < 60, room.names <= 30
         drops = [*(_MINOR if minor else ()), *(_MIDDLE if middle else ())]
         return msgspec.structs.replace(
@@ -275,11 +273,7 @@ class HoldOutcome(ToolAnswer, kw_only=True):
             yield self._fit(room)
 
     def _fit(self, room: Room) -> HoldOutcome:
-        names = {
-            name: shorten(value, room.names)
-            for name in ("hold_id", "session_id", "what", "message")
-            if isinstance(value := getattr(self, name), str)
-        }
+        names = fit_names(self, ("hold_id", "session_id", "what", "message"), room)
         shown = [] if self.held is UNSET else [one.fit(room) for one in self.held[: room.items]]
         return msgspec.structs.replace(
             self,
