@@ -7,20 +7,20 @@ import gc
 import resource
 import sys
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
 MAX_MEGABYTES = 400
+_MOST_RISES = 4
 
 
 @dataclass
 class Peak:
     megabytes: int = 0
-    largest_rise: int = 0
-    test: str = ""
-    """The one that raised the peak most."""
+    rises: list[tuple[int, str]] = field(default_factory=list)
+    """The tests that raised the peak most, each with how much; before any test it rose, too."""
     largest_child: int = 0
     """Of the children that run `separate_modules`."""
     child_test: str = ""
@@ -29,15 +29,15 @@ class Peak:
         if megabytes > self.largest_child:
             self.largest_child, self.child_test = megabytes, test
 
-    def note(self, megabytes: int, test: str) -> None:
+    def note(self, megabytes: int, what: str) -> None:
         rise, self.megabytes = megabytes - self.megabytes, megabytes
-        if rise > self.largest_rise:
-            self.largest_rise, self.test = rise, test
+        if rise:
+            self.rises = sorted([*self.rises, (rise, what)], reverse=True)[:_MOST_RISES]
 
     def __str__(self) -> str:
-        most = f" ({self.largest_rise} of it in {self.test})" if self.test else ""
+        most = ", ".join(f"{rise} of it in {what}" for rise, what in self.rises)
         child = f", a child {self.largest_child} MB ({self.child_test})" if self.child_test else ""
-        return f"{self.megabytes} MB{most}{child}"
+        return f"{self.megabytes} MB ({most}){child}"
 
 
 OWN_PEAK = pytest.StashKey[Peak]()
@@ -56,7 +56,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """
     gc.collect()
     gc.freeze()
-    session.config.stash[OWN_PEAK] = Peak(measure_peak())
+    session.config.stash[OWN_PEAK] = peak = Peak()
+    peak.note(measure_peak(), "the collection of the tests")
 
 
 @pytest.hookimpl(wrapper=True)
