@@ -6,9 +6,12 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urljoin
 
 from playwright.sync_api import Browser, Page, ViewportSize, expect, sync_playwright
+
+from harness import Server, Session
 
 WIDE = ViewportSize(width=1280, height=800)
 PHONE = ViewportSize(width=390, height=844)
@@ -106,6 +109,14 @@ class KeptPage:
         self.page.set_viewport_size(WIDE)
 
 
+@contextlib.contextmanager
+def shown_session(page: Page, server: Server, **config: Any) -> Iterator[Session]:
+    """One that the page may show. The page leaves before it is deleted, or it would ask for it."""
+    with server.session(**config) as session:
+        yield session
+        leave(page)
+
+
 def leave(page: Page) -> None:
     """Show a document of the same server that asks for nothing more.
 
@@ -121,7 +132,11 @@ def watch_for_complaints(page: Page, url: str) -> list[str]:
     page.on("pageerror", lambda error: complaints.append(f"threw {error}"))
     page.on(
         "console",
-        lambda message: complaints.append(message.text) if message.type == "error" else None,
+        lambda message: (
+            complaints.append(f"{message.text} ({message.location['url']})")
+            if message.type == "error"
+            else None
+        ),
     )
 
     def check_request(address: str) -> None:

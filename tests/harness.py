@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import socket
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,15 @@ class Program:
 
     def line(self, marker: str) -> int:
         return self._lines[marker]
+
+
+@contextlib.contextmanager
+def reserved_port(port: int = 0) -> Iterator[int]:
+    """A port, any or this one, that the system gives to nobody else. Who asks for it gets it."""
+    with socket.socket() as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind(("127.0.0.1", port))
+        yield bound.getsockname()[1]
 
 
 class Server:
@@ -111,6 +121,11 @@ class Server:
             return self.process.wait(60)
         finally:
             self.close()
+
+    def start_again(self) -> Server:
+        """Another one at the same address, with the same data. This one has ended."""
+        with reserved_port(int(self.url.rpartition(":")[2])) as port:
+            return Server(self.data_dir, "--port", str(port))
 
     def close(self) -> None:
         if self.is_running:

@@ -11,7 +11,7 @@ import os
 import select
 import signal
 import threading
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +47,15 @@ class Pidfd:
         ready, _, _ = select.select([self._fd], [], [], TIMEOUT)
         assert ready, f"process {self.pid} is still there"
         os.close(self._fd)
+
+
+def open_pidfds(pids: Iterable[int]) -> list[Pidfd]:
+    """Those that have not ended just now."""
+    opened = []
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            opened.append(Pidfd(pid))
+    return opened
 
 
 def launch_in_mode(session: Session, fifo: PidFifo, manner: str, **options: Any) -> Any:
@@ -105,7 +114,8 @@ class PendingRequest:
 
 
 def find_warden(server: Server) -> int:
-    [found] = [each.pid for each in _children(server) if "warden.py" in " ".join(_command(each))]
+    children = _children(server)
+    [found] = [each.pid for each in children if "warden.py" in " ".join(read_command(each))]
     return found
 
 
@@ -113,7 +123,7 @@ def _children(server: Server) -> list[psutil.Process]:
     return psutil.Process(server.process.pid).children()
 
 
-def _command(process: psutil.Process) -> list[str]:
+def read_command(process: psutil.Process) -> list[str]:
     with contextlib.suppress(psutil.Error):
         return process.cmdline()
     return []
@@ -140,7 +150,7 @@ def watch_processes(server: Server, but: Collection[int] = ()) -> list[Pidfd]:
     """The server and each process below it, now."""
     found = psutil.Process(server.process.pid).children(recursive=True)
     pids = [server.process.pid, *(each.pid for each in found)]
-    return [Pidfd(pid) for pid in pids if pid not in but]
+    return open_pidfds(pid for pid in pids if pid not in but)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from process_trees import TREE_SIZE
-from server_processes import Pidfd, PidFifo
+from server_processes import PidFifo, open_pidfds, read_command
 
 TESTS = Path(__file__).parent
 ENV = {**os.environ, "PYTHONPATH": str(TESTS)}
@@ -68,9 +68,9 @@ def started(fifo: PidFifo, folder: Path, argv: list[str]) -> Iterator[subprocess
 
 def kill_and_wait(run: subprocess.Popen[bytes], pids: list[int]) -> list[str]:
     """Kill a run, and wait until these and all that come from it have gone. Return their words."""
-    family = [each.pid for each in psutil.Process(run.pid).children(recursive=True)]
-    words = [" ".join(psutil.Process(pid).cmdline()) for pid in family]
-    watched = [Pidfd(pid) for pid in {*pids, *family}]
+    family = psutil.Process(run.pid).children(recursive=True)
+    words = [" ".join(read_command(each)) for each in family]
+    watched = open_pidfds({*pids, *(each.pid for each in family)})
     run.kill()
     for each in watched:
         each.wait_until_gone()

@@ -11,6 +11,7 @@ from harness import Server
 from holdfast.service.tools.tool_table import TOOLS
 from holdfast.wire.tool_answers import BYTES_PER_TOKEN, ToolAnswer
 from holdfast.wire.tool_requests import DEFAULT_BUDGET
+from tool_user import longest_wait
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class ToolCaller:
     def call(self, tool: str, **request: Any) -> Any:
         """The structured answer. Both forms of it fit the budget."""
         path = f"/api/v1/tools/{tool}?client={self.name}"
-        response = self.server.http.post(path, json=request)
+        response = self.server.http.post(path, json={**longest_wait(tool), **request})
         assert response.status_code == 200, response.text
         most = request.get("budget_tokens", DEFAULT_BUDGET) * BYTES_PER_TOKEN
         assert len(response.content) <= most, len(response.content)

@@ -7,6 +7,8 @@ import json
 from typing import Any
 
 from harness import PROGRAMS, Program, Server
+from holdfast.service.tools.tool_table import TOOLS
+from holdfast.wire.tool_requests import MAX_TIMEOUT
 
 _numbers = itertools.count(1)
 MAX_BYTES = 4 * 800
@@ -21,6 +23,7 @@ class ToolUser:
         self.query = {"client": name or f"user{next(_numbers)}", "cwd": cwd}
 
     def call(self, tool: str, *, expect: int = 200, **request: Any) -> Any:
+        request = {**longest_wait(tool), **request}
         answer = self.server.http.post(f"/api/v1/tools/{tool}", params=self.query, json=request)
         assert answer.status_code == expect, (tool, request, answer.text)
         shown = answer.json()
@@ -50,6 +53,12 @@ class ToolUser:
     def stop_all(self) -> None:
         if self.server.is_running:
             self.call("debug_stop", session_id="all")
+
+
+def longest_wait(tool: str) -> dict[str, float]:
+    """For a tool that may answer too early on a busy machine: the longest time it can wait."""
+    can_wait = tool in TOOLS and "timeout" in TOOLS[tool].request.__struct_fields__
+    return {"timeout": MAX_TIMEOUT} if can_wait else {}
 
 
 def place(program: Program, marker: str) -> str:

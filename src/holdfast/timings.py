@@ -96,6 +96,8 @@ class Timings:
     """How long an agent has to act on SIGTERM before it is killed."""
     rerun_begins: float = 60.0
     """How long a run of an agent has to begin its session, after the request waited for it."""
+    hold_named: float = 2.0
+    """After this time a hold that an agent does not name among those it has counts as over."""
     call_search: float = 5.0
     """How long a search looks through recorded calls before it answers with what it has found."""
     call_gives_up: float = 5.0
@@ -127,6 +129,8 @@ class Timings:
     """How long a server that stops lets requests be answered."""
     server_stops: float = 60.0
     """How long a server that stops may take in all, until the kernel ends it."""
+    server_stops_at_once: float = 2.0
+    """The same after a second signal."""
     first_client: float = 15.0
     """How long a server that was started for a client waits for it."""
     editor_reads: float = 30.0

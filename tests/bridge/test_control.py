@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -17,6 +19,7 @@ from agent_loops import AgentLoop, SessionFiles, build_writes, open_bridge
 from background import run_in_thread
 from holdfast.bridge import Bridge, ToolCancelled, flows, loop_control
 from holdfast.bridge.agent_stop import Stop
+from holdfast.bridge.tool_cancellation import Interruptible, _Interrupted
 
 
 @pytest.fixture
@@ -881,6 +884,103 @@ def test_a_coroutine_that_is_dropped_waits_for_no_lock(dbg: Bridge) -> None:
     found = files(dbg)
     again = found.wait_for_execution(found.send("cancel_tool", toolId="tool-1"))
     assert again["status"] == "expired"
+
+
+def test_a_cancellation_that_follows_the_end_of_a_hold_finds_the_tool(dbg: Bridge) -> None:
+    found, ran = files(dbg), list[str]()
+    found.breakpoint(on="tool", name="work")
+
+    @dbg.tool
+    async def work() -> None:
+        ran.append("it ran")
+
+    async def main() -> None:
+        held = asyncio.create_task(work())
+        await asyncio.to_thread(found.wait_for, "paused")
+        found.wait_for_execution(found.send("resume"))  # the loop stands still
+        command = found.send("cancel_tool", toolId="tool-1")
+        assert found.wait_for_execution(command)["status"] == "accepted"
+        with pytest.raises(ToolCancelled, match="it was cancelled before it ran"):
+            await held
+
+    asyncio.run(main())
+    assert ran == []
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="tasks do not count cancellations")
+def test_another_cancellation_at_the_same_time_is_not_swallowed(dbg: Bridge) -> None:
+    """It may be a timeout of the agent, or Ctrl-C."""
+    found = files(dbg)
+
+    @dbg.tool
+    async def endless() -> None:
+        await asyncio.Event().wait()
+
+    async def main() -> None:
+        task = asyncio.create_task(endless())
+        await asyncio.to_thread(found.wait_for, "tool_call_start")
+        found.wait_for_execution(found.send("cancel_tool", toolId="tool-1"))
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(main())
+
+
+def test_a_cancellation_that_a_tool_survives_leaves_nothing_on_its_task(dbg: Bridge) -> None:
+    found = files(dbg)
+
+    @dbg.tool
+    async def stubborn() -> str:
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return "went on"
+
+    async def call() -> tuple[str, int]:
+        task = asyncio.current_task()
+        assert task is not None
+        return await stubborn(), getattr(task, "cancelling", lambda: 0)()
+
+    async def main() -> tuple[str, int]:
+        task = asyncio.create_task(call())
+        await asyncio.to_thread(found.wait_for, "tool_call_start")
+        found.send("cancel_tool", toolId="tool-1")
+        return await task
+
+    assert asyncio.run(main()) == ("went on", 0)
+
+
+def test_the_end_of_an_inner_tool_does_not_swallow_the_cancellation_of_the_outer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    outer, inner = Interruptible(), Interruptible()
+    end, arrived = inner._end, type("_Interrupted", (_Interrupted,), {"of": outer})
+    errors = [arrived()]
+
+    def end_late() -> None:
+        if errors:
+            raise errors.pop()
+        end()
+
+    monkeypatch.setattr(inner, "_end", end_late)
+    with pytest.raises(_Interrupted):
+        inner.close()
+    assert inner.is_over
+
+
+def test_a_signal_that_the_program_takes_for_itself_gets_none_of_ours() -> None:
+    running, received = Interruptible(), list[int]()
+    before = signal.signal(signal.SIGURG, lambda number, _frame: received.append(number))
+    try:
+        assert running.cancel()
+        for thread in threading.enumerate():
+            if thread.name == "holdfast-cancel":
+                thread.join()
+        assert received == []
+        assert Interruptible().note is not None, "others are told at their next instruction"
+    finally:
+        running.close()
+        signal.signal(signal.SIGURG, before)
 
 
 # -- inspecting ----------------------------------------------------------------------------------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -15,7 +14,7 @@ from typing import Any
 import pytest
 
 from editor import Editor, connect, converse
-from harness import Program, Server
+from harness import Program, Server, reserved_port
 from own_environment import IS_SOAK
 from polling import wait_until
 
@@ -151,14 +150,15 @@ def test_a_token_is_passed_on(start: Start, tmp_path: Path) -> None:
         server.stop()
 
 
-def find_free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port: int = free.getsockname()[1]
-        return port
+@pytest.fixture
+def port() -> Iterator[int]:
+    with reserved_port() as reserved:
+        yield reserved
 
 
-def test_it_listens_on_a_port_for_editors_that_connect(start: Start, server: Server) -> None:
-    port = find_free_port()
+def test_it_listens_on_a_port_for_editors_that_connect(
+    start: Start, server: Server, port: int
+) -> None:
     process = start("--port", str(port), home=server.data_dir)
     editors: list[Editor] = []
 
@@ -194,9 +194,8 @@ print(len(said))
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_another_user_gets_no_answer_at_its_port_and_the_editor_still_does(
-    start: Start, server: Server
+    start: Start, server: Server, port: int
 ) -> None:
-    port = find_free_port()
     start("--port", str(port), home=server.data_dir)
     body = b'{"seq":1,"type":"request","command":"initialize","arguments":{"adapterID":"x"}}'
     done = subprocess.run(

@@ -26,7 +26,6 @@ def demo(folder: Path, *options: str, **env: str) -> subprocess.CompletedProcess
         env={**os.environ, **directories, "PYTHONIOENCODING": "utf-8", **env},
         capture_output=True,
         encoding="utf-8",
-        timeout=110,
     )
 
 

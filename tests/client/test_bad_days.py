@@ -122,7 +122,7 @@ def test_a_server_restart_is_survived(tmp_path: Path) -> None:
         proxy = with_debug(ledger)
         proxy.add(1)
         first.stop()
-        app.server = Server(tmp_path / "data", "--port", first.url.rpartition(":")[2])
+        app.server = first.start_again()
         assert app.server.url == first.url
         assert proxy.add(2) == 2
         assert ledger.rows == [1, 2]

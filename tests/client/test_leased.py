@@ -439,7 +439,7 @@ def test_a_server_restart_is_survived(tmp_path: Path) -> None:
         ledger.add(1)
         leased_calls().flush()
         first.stop()
-        app.server = Server(tmp_path / "data", "--port", first.url.rpartition(":")[2])
+        app.server = first.start_again()
         ledger.add(2)
         skip = {"action": "skip", "fake_result": {"value": -1}}
         point = app.break_on("add", action=skip)

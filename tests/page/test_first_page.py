@@ -6,6 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
+from browsers import shown_session
 from harness import Server
 from page_scene import Scene
 
@@ -18,9 +19,9 @@ def test_a_held_program_waits_on_top_and_continues_with_one_click(
     (project / "story.py").write_text(STORY)
     page.goto("/")
     expect(page.get_by_text("Nothing is held")).to_be_visible()
-    with page_server.session(name="story", cwd=str(project)) as session:
+    with shown_session(page, page_server, name="story", cwd=str(project)) as session:
         session.post("/breakpoints", {"file": "story.py", "line": 4})
-        session.post("/launch", {"script": "story.py", "wait": 30})
+        session.post("/launch", {"script": "story.py", "wait": 60})
         card = page.get_by_role("listitem").filter(has_text="story.py:4")
         card.get_by_role("button", name="Continue").click()
         expect(page.get_by_text("Nothing is held")).to_be_visible()

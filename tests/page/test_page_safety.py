@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from browsers import shown_session
 from harness import Server
 
 MARKUP = "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
@@ -20,9 +21,9 @@ def test_markup_in_values_names_and_output_stays_text(
 ) -> None:
     script = f"text = {MARKUP!r}\nholder = {{text: [text]}}\nprint(text)\nprint('done')\n"
     (project / "markup.py").write_text(script)
-    with page_server.session(name=MARKUP, cwd=str(project)) as session:
+    with shown_session(page, page_server, name=MARKUP, cwd=str(project)) as session:
         session.post("/breakpoints", {"file": "markup.py", "line": 4})
-        session.post("/launch", {"script": "markup.py", "wait": 30})
+        session.post("/launch", {"script": "markup.py", "wait": 60})
         page.goto("/")
         expect(page.get_by_role("link", name="<img src=x")).to_be_visible()
         page.goto(f"/programs/{session.id}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
-from browsers import leave
+from browsers import shown_session
 from harness import Program, Server, Session
 from polling import wait_until
 
@@ -37,12 +37,11 @@ def opened(page: Page, server: Server, folder: Path) -> Iterator[tuple[Session, 
     """The program at its first line, and its page."""
     (folder / "count.py").write_text(COUNTING)
     program = Program("count.py", folder)
-    with server.session(name="count", cwd=str(folder)) as session:
+    with shown_session(page, server, name="count", cwd=str(folder)) as session:
         session.launch(program, stop_on_entry=True)
         page.goto(f"/programs/{session.id}?tab=breakpoints")
         expect(current_line(page)).to_be_visible()
         yield session, program
-        leave(page)  # it would ask for a session that is gone
 
 
 def current_line(page: Page) -> Locator:

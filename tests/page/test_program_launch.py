@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -118,5 +119,6 @@ def test_a_running_process_is_attached_to_paused_and_let_go(
     page.get_by_role("button", name="More ways to control it").click()
     page.get_by_role("menuitem", name="Detach").click()
     expect(page.get_by_role("region", name="How it ended")).to_contain_text("runs on by itself")
-    assert running.poll() is None
+    running.terminate()
+    assert running.wait(60) == -signal.SIGTERM, "it ran on until now"
     delete_sessions(page, page_server)

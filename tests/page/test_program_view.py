@@ -10,7 +10,7 @@ from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
-from browsers import leave
+from browsers import shown_session
 from harness import Program, Server, Session
 
 ORDERS = """\
@@ -49,13 +49,12 @@ def opened(
     """A program that is launched with breakpoints at its marked lines, and its page."""
     (folder / "story.py").write_text(text)
     program = Program("story.py", folder)
-    with server.session(name="story", cwd=str(folder)) as session:
+    with shown_session(page, server, name="story", cwd=str(folder)) as session:
         session.break_at(program, *markers)
         session.launch(program, **launch)
         page.goto(f"/programs/{session.id}")
         expect(page.get_by_role("heading", name="story", exact=True)).to_be_visible()
         yield session, program
-        leave(page)  # it would ask for a session that is gone
 
 
 def current_line(page: Page) -> Locator:
@@ -207,7 +206,7 @@ def test_input_is_asked_for_and_the_end_says_what_happened(
 
 def test_threads_are_switched_and_tasks_are_shown(page: Page, page_server: Server) -> None:
     program = Program("two_threads.py")
-    with page_server.session(name="threads") as session:
+    with shown_session(page, page_server, name="threads") as session:
         session.break_at(program, "worker")
         session.launch(program, args=["thread"])
         page.goto(f"/programs/{session.id}")
@@ -223,9 +222,8 @@ def test_threads_are_switched_and_tasks_are_shown(page: Page, page_server: Serve
         expect(value(page, "local")).to_contain_text("1")
         page.reload()
         expect(current_line(page)).to_contain_text("worker.join()")
-        leave(page)
     program = Program("asyncio_tasks.py")
-    with page_server.session(name="tasks") as session:
+    with shown_session(page, page_server, name="tasks") as session:
         session.break_at(program, "add")
         session.launch(program)
         page.goto(f"/programs/{session.id}")
@@ -233,7 +231,6 @@ def test_threads_are_switched_and_tasks_are_shown(page: Page, page_server: Serve
         expect(tasks.get_by_role("button", name="waits for a lock")).to_be_visible()
         tasks.get_by_role("button", name="sleeping").click()
         expect(page).to_have_url(re.compile(f"line={program.line('sleep')}"))
-        leave(page)
 
 
 def test_a_phone_can_step(page: Page, page_server: Server, project: Path) -> None:

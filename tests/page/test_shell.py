@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, Page, Request, expect
 
+from browsers import shown_session
 from harness import Server
 
 LOOP = "for number in range(3):\n    print(number)\n"
@@ -42,7 +43,7 @@ def test_letters_go_places_but_are_text_in_a_box(page: Page) -> None:
 def test_the_palette_finds_commands_and_sessions_by_their_names(
     page: Page, page_server: Server
 ) -> None:
-    with page_server.session(name="needle in the palette"):
+    with shown_session(page, page_server, name="needle in the palette"):
         page.goto("/")
         expect(page.get_by_role("link", name="needle in the palette")).to_be_visible()
         page.keyboard.press("Control+k")
@@ -83,11 +84,11 @@ def test_the_newest_events_appear_and_the_list_can_be_stopped(
 ) -> None:
     page.goto("/events?words=stoppable")
     expect(page.get_by_text("No event fits yet.")).to_be_visible()
-    with page_server.session(name="stoppable 1"):
+    with shown_session(page, page_server, name="stoppable 1"):
         events = page.get_by_role("group", name="Events")
         expect(events.get_by_role("listitem")).to_have_count(1)
         page.get_by_role("button", name="Stop the list").click()
-        with page_server.session(name="stoppable 2"):
+        with shown_session(page, page_server, name="stoppable 2"):
             expect(page.get_by_role("button", name=re.compile("[1-9]+ new"))).to_be_visible()
             expect(events.get_by_role("listitem")).to_have_count(1)
             page.get_by_role("button", name="Go on").click()
@@ -106,12 +107,12 @@ def test_two_tabs_share_one_stream_and_both_are_live(page: Page, page_server: Se
     second.on("request", note)
     second.goto("/")
     expect(second.get_by_role("status")).to_have_text("live")
-    with page_server.session(name="seen in both"):
+    with shown_session(page, page_server, name="seen in both"):
         for tab in (first, second):
             expect(tab.get_by_role("link", name="seen in both")).to_be_visible()
         assert not [url for url in asked if "/api/stream" in url]
         first.close()  # the second one takes the stream over
-        with page_server.session(name="seen after one was closed"):
+        with shown_session(page, page_server, name="seen after one was closed"):
             link = second.get_by_role("link", name="seen after one was closed")
             expect(link).to_be_visible()
     assert [url for url in asked if "/api/stream" in url]
@@ -120,7 +121,6 @@ def test_two_tabs_share_one_stream_and_both_are_live(page: Page, page_server: Se
 
 def test_the_page_comes_back_with_its_server(browser: Browser, tmp_path: Path) -> None:
     server = Server(tmp_path / "data")
-    port = server.url.rpartition(":")[2]
     context = browser.new_context(base_url=server.url)
     try:
         page = context.new_page()
@@ -128,7 +128,7 @@ def test_the_page_comes_back_with_its_server(browser: Browser, tmp_path: Path) -
         expect(page.get_by_role("status")).to_have_text("live")
         server.stop()
         expect(page.get_by_role("status")).to_have_text("reconnecting…")
-        server = Server(tmp_path / "data", "--port", port)
+        server = server.start_again()
         server.post("/sessions", {"name": "of the second server"})
         expect(page.get_by_role("status")).to_have_text("live")
         expect(page.get_by_role("link", name="of the second server")).to_be_visible()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 
 import pytest
 
-from holdfast.probe.evaluation import Interrupted, _Evaluations
+from holdfast.probe import bounded_calls, frames, request_handlers
+from holdfast.probe.evaluation import EVALUATIONS, Interrupted, _Evaluations
+from holdfast.probe.pydevd_access import RequestFailed
 
 
 def test_what_is_interrupted_before_it_begins_never_runs() -> None:
@@ -54,3 +57,47 @@ def test_an_interrupt_as_it_ends_leaves_nothing_behind(monkeypatch: pytest.Monke
         evaluations.call(1, lambda: "value")
     assert signal.getsignal(signal.SIGINT) is before
     assert not evaluations.interrupt(1)
+
+
+def test_a_ctrl_c_while_the_handler_is_put_back_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    evaluations, before = _Evaluations(), signal.getsignal(signal.SIGINT)
+    remove, arriving = evaluations._remove, [None, Interrupted]
+
+    def remove_late(number: int) -> None:
+        if arriving and (error := arriving.pop(0)):
+            raise error
+        remove(number)
+
+    monkeypatch.setattr(evaluations, "_remove", remove_late)
+    assert evaluations.call(1, lambda: "value") == "value"
+    assert arriving == []
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_two_debuggers_count_from_one_and_do_not_meet() -> None:
+    """The evaluation of a server that has left may still run when the next one comes."""
+    first, second = object(), object()
+    for debugger in (first, second):
+        request_handlers._announce(debugger, {"number": 1})
+    EVALUATIONS.call(request_handlers._identify(first, {"number": 1}), lambda: "value")
+    assert request_handlers._interrupt(second, {"number": 1}) == {"interrupted": True}
+    assert request_handlers._interrupt(first, {"number": 1}) == {"interrupted": False}
+
+
+def test_an_expression_for_which_no_thread_is_to_be_had_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def start(_work: object) -> None:
+        raise bounded_calls.CallFailed("RuntimeError: can't start new thread")
+
+    monkeypatch.setattr(bounded_calls, "start", start)
+    monkeypatch.setattr(request_handlers, "thread_id_of", str)
+    monkeypatch.setattr(frames, "is_suspended", lambda _db, _thread: False)
+    replies, debugger = list[Callable[[], object]](), object()
+    request = {"thread": 1, "mark": 1, "number": 1, "expression": "1"}
+    request_handlers._evaluate(debugger, request, replies.append)
+    with pytest.raises(RequestFailed, match="can't start new thread"):
+        replies[0]()
+    assert request_handlers._interrupt(debugger, request) == {"interrupted": False}

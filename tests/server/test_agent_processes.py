@@ -112,8 +112,9 @@ def test_recordings_are_there_after_their_agents_and_their_server(tmp_path: Path
 
 
 def test_an_agent_that_stands_still_is_not_dead(looper: AgentView) -> None:
-    with looper.agent.frozen():
-        looper.server.get("/api/events?types=replay_diverged&wait=0.6")  # two looks
+    with agent_view(looper.server) as other, looper.agent.frozen():
+        other.agent.process.kill()  # which is seen by the same look at all agents
+        wait_for_status(looper.server, other.path, "terminated")
         assert looper.get()["status"] == "running"
 
 

@@ -19,7 +19,7 @@ import psutil
 import pytest
 
 from child_processes import CHILD_STARTER, PATIENCE, is_gone, run_undebugged, wait_for_children
-from harness import Program, Server, Session
+from harness import Program, Server, Session, reserved_port
 from holdfast.targets.program.launcher import DEBUGPY, PROBE
 from polling import wait_until
 
@@ -424,17 +424,11 @@ def test_a_process_of_another_user_is_attached_to_by_root(
     assert session.post("/pause", {"wait": PATIENCE})["status"] == "paused"
     assert session.evaluate("os.getuid()") == "65534"
     session.post("/detach")
-    assert program.process.poll() is None
+    program.process.terminate()
+    assert program.process.wait(60) == -signal.SIGTERM, "it ran on until now"
 
 
 # -- by address -----------------------------------------------------------------------------------
-
-
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        port: int = taken.getsockname()[1]
-        return port
 
 
 def wait_for_listener(port: int) -> None:
@@ -452,17 +446,19 @@ def wait_for_listener(port: int) -> None:
 @pytest.fixture
 def listening(running: Started) -> Iterator[Callable[..., tuple[Running, int]]]:
     adapters: list[int] = []
+    ports = contextlib.ExitStack()
 
     def start(*argv: str) -> tuple[Running, int]:
-        port = free_port()
+        port = ports.enter_context(reserved_port())
         options = [sys.executable, "-Xfrozen_modules=off", "-m", "debugpy"]
         started = running(*options, "--listen", f"127.0.0.1:{port}", *argv)
         wait_for_listener(port)
         listeners = [c for c in psutil.net_connections("tcp") if c.laddr and c.laddr.port == port]
-        adapters.extend(each.pid for each in listeners if each.pid)
+        adapters.extend(each.pid for each in listeners if each.pid and each.status == "LISTEN")
         return started, port
 
-    yield start
+    with ports:
+        yield start
     for pid in adapters:  # debugpy's adapters leave their program's group
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, 9)

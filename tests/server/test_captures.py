@@ -183,13 +183,14 @@ def test_a_debugged_run_captures_and_stops_once(
         {
             "target": "test_failing.py::test_total",
             "args": ["--holdfast-stop", "-p", "no:cacheprovider"],
+            "timeout": 50,
             "python": sys.executable,
             "env": {"HOLDFAST_HOME": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
         },
     )
     assert report["at"] == f"test_failing.py:{TESTS.line('check')}"
     assert len(list((tmp_path / "captures").iterdir())) == 1
-    body = {"session_id": report["session_id"]}
+    body = {"session_id": report["session_id"], "timeout": 50}
     assert own_server.post("/api/v1/tools/debug_continue", body)["status"] == "terminated"
 
 

@@ -188,6 +188,24 @@ def test_an_assignment_that_never_returns_is_interrupted_too(readonly_session: S
     assert readonly_session.evaluate("6 * 7") == "42"
 
 
+def test_one_that_ends_by_itself_when_its_time_is_up_gives_its_value(
+    session: Session, tmp_path: Path
+) -> None:
+    (tmp_path / "stubborn.py").write_text(
+        "def work():\n"
+        "    try:\n"
+        "        while True:\n"
+        "            sum(range(1000))\n"
+        "    except BaseException:\n"
+        "        return 'done'\n"
+        "print()  # @end\n"
+    )
+    program = Program("stubborn.py", tmp_path)
+    session.break_at(program, "end")
+    session.launch(program)
+    assert session.evaluate("work()", timeout=0.2) == "'done'"
+
+
 def test_a_wait_in_another_thread_ends_by_itself_and_nothing_is_lost(
     server_with: Callable[..., Server], tmp_path: Path
 ) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -196,12 +196,15 @@ def test_stacks_are_read_from_outside_while_c_code_holds_the_interpreter(
     hog.get("/threads/999/stacktrace", expect=404)
 
 
-def test_threads_have_the_same_ids_from_outside_and_from_inside(hog: Session) -> None:
-    hog.launch(HOG, args=["sum", "hold"], wait=0)
-    hog.get("/output?wait=60")
-    inside = {t["name"]: t["thread_id"] for t in read_threads_inside(hog)["threads"]}
-    hog.post("/stdin", {"text": "\n"})
-    answer = read_threads_outside(hog, "sum")
+def test_threads_have_the_same_ids_from_outside_and_from_inside(
+    server_with: Callable[..., Server],
+) -> None:
+    with server_with(debugger_answer=1).session() as hog:  # enough for an answer from inside
+        hog.launch(HOG, args=["sum", "hold"], wait=0)
+        hog.get("/output?wait=60")
+        inside = {t["name"]: t["thread_id"] for t in read_threads_inside(hog)["threads"]}
+        hog.post("/stdin", {"text": "\n"})
+        answer = read_threads_outside(hog, "sum")
     assert {t["name"]: t["thread_id"] for t in answer["threads"]} == inside
     place = next(t for t in answer["threads"] if t.get("holds_gil"))["location"]
     assert (place["line"], place["function"]) == (HOG.line("add"), "add")

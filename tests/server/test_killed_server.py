@@ -37,10 +37,8 @@ class KilledServer:
         self.server.process.wait(60)
 
     def start_again(self) -> None:
-        url = self.server.url
         self.server.close()
-        self.server = Server(self._data_dir, "--port", url.rpartition(":")[2])
-        assert self.server.url == url
+        self.server = self.server.start_again()
         assert "CALLS_JOURNAL_DAMAGED" not in str(self.server.get("/health"))
 
 

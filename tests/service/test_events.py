@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Any, cast
+
 from harness import Server
+from holdfast.service.event_reader import EventReader
+from holdfast.service.event_stream import EventStream
+from holdfast.wire.session_answers import EventList
 
 
 def now(server: Server) -> str:
@@ -27,6 +33,35 @@ def test_of_one_session_a_number_says_where_to_go_on(server: Server) -> None:
             (session.id, "created")
         ]
     server.get(f"/api/events?session={session.id}", expect=404)
+
+
+class ReadSlowly:
+    """The session of a stream. While its events are read for the first time, another one comes."""
+
+    def __init__(self, stream: EventStream) -> None:
+        self._stream = stream
+        self._happen()
+
+    def peek(self, _session_id: str) -> ReadSlowly:
+        return self
+
+    def _happen(self) -> None:
+        self._stream.add("s", self._stream.number + 1, "happened")
+
+    async def read_events(self, since: int, limit: int, _types: Any) -> EventList:
+        known = range(since + 1, self._stream.number + 1)[:limit]
+        if self._stream.number == 1:
+            self._happen()
+        return EventList([cast("Any", {"seq": seq}) for seq in known], known[-1], False)
+
+
+def test_what_happens_while_events_are_read_comes_after_their_cursor() -> None:
+    stream = EventStream()
+    reader = EventReader(cast("Any", ReadSlowly(stream)), stream)
+    first = asyncio.run(reader.read_latest(None, 10))
+    assert [event["seq"] for event in first.events] == [1]
+    after = asyncio.run(reader.read_latest(first.cursor, 10))
+    assert [event["seq"] for event in after.events] == [2]
 
 
 def test_the_cursor_of_another_server_says_that_something_was_missed(server: Server) -> None:

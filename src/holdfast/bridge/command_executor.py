@@ -310,8 +310,8 @@ class CommandExecutor:
 
     def _cancel(self, command: Command, tool_id: str) -> None:
         control = self._control
-        running = control.running[tool_id]
-        if not running.cancel():
+        running = control.running.get(tool_id)  # it may have been dropped meanwhile
+        if running is None or not running.cancel():
             control.refuse_cancellation(command.id)
             return
         control.cancelling.setdefault(tool_id, []).append(command.id)

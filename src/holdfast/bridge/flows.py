@@ -82,11 +82,13 @@ def run_tool(bridge: Bridge, call: ToolCall) -> Flow:
                 parameters=call.parameters,
             )
             about: HeldCall = {"name": call.name, "toolId": tool_id, "input": requested}
+            control.announce_tool(tool_id)
             stop = control.stop_at_tool(moment, about, tool_id, call.allows)
             if isinstance(stop, Stop):
                 try:
                     decision, held_ms = yield from _hold(bridge, stop)
                 except GeneratorExit:
+                    control.forget_tool(tool_id)
                     raise
                 except BaseException as error:  # its task was cancelled while it was held
                     withdrawn = error

@@ -341,8 +341,8 @@ class Control:
                 self.loop.emit(RESUMED({"stop": stop.id, "action": "withdrawn", "by": "agent"}))
 
     def announce_tool(self, tool_id: str, has_returned_awaitable: bool = False) -> None:
-        """It can be cancelled from here on."""
-        self.running[tool_id] = Announced(has_returned_awaitable)
+        """It can be cancelled from here on, also between the end of a hold and its start."""
+        self.running.setdefault(tool_id, Announced(has_returned_awaitable))
 
     def begin_tool(self, tool_id: str, running: Interruptible | Cancellable) -> None:
         with self.lock:

@@ -57,7 +57,7 @@ class Interruptible:
         self._thread = threading.get_ident()
         self._is_over = False
         is_main = self._thread == threading.main_thread().ident
-        self._is_main = is_main and (_is_listening or _install_handler())
+        self._is_main = is_main and _install_handler()
         self._class: type[_Interrupted] | None = None
         self.note = None if self._is_main else _LATER
         self.has_cancelled = False
@@ -83,8 +83,8 @@ class Interruptible:
             return True
 
     def _send(self, number: int) -> None:
-        """The signal, until it arrives."""
-        while self in _wanted:
+        """The signal, until it arrives, or the program takes it for itself."""
+        while self in _wanted and signal.getsignal(number) is _interrupt:
             signal.pthread_kill(self._thread, number)
             time.sleep(_SIGNAL_SECONDS)
 
@@ -106,8 +106,10 @@ class Interruptible:
             if self._class is not None:
                 for _ in range(1000):
                     pass
-        except _Interrupted:
+        except _Interrupted as error:
             self._end()
+            if error.of is not self:  # it is for the tool around this one
+                raise
 
     def _end(self) -> None:
         with self._lock:
@@ -121,16 +123,15 @@ class Interruptible:
 
 
 _wanted: list[Interruptible] = []
-_is_listening = False
 
 
 def _install_handler() -> bool:
-    """Our handler is there, or nobody else's: asked in the main thread."""
-    global _is_listening
-    if not _is_listening and _SIGNAL is not None and signal.getsignal(_SIGNAL) is signal.SIG_DFL:
+    """Whether the signal has our handler. It gets it in the main thread, if nobody else has one."""
+    if _SIGNAL is None:
+        return False
+    if signal.getsignal(_SIGNAL) is signal.SIG_DFL:
         signal.signal(_SIGNAL, _interrupt)
-        _is_listening = True
-    return _is_listening
+    return signal.getsignal(_SIGNAL) is _interrupt
 
 
 def _interrupt(_number: int, _frame: Any) -> None:
@@ -146,6 +147,7 @@ class Cancellable:
     def __init__(self) -> None:
         self._loop = asyncio._get_running_loop()  # none, in somebody else's kind of loop
         self._task = None if self._loop is None else asyncio.current_task()
+        self._count_before = _count_cancellations(self._task)
         self._is_over = False
         self._is_wanted = False
         self.is_abandoned = False
@@ -172,13 +174,27 @@ class Cancellable:
         """Whether the error comes from this cancellation."""
         if not (self._is_wanted and isinstance(error, asyncio.CancelledError)):
             return False
-        if self._task is not None and hasattr(self._task, "uncancel"):
-            self._task.uncancel()
         self.has_cancelled = True
-        return True
+        self._take_back()
+        # One error stands for all cancellations. Another one may be a timeout, or Ctrl-C.
+        return _count_cancellations(self._task) <= self._count_before
+
+    def _take_back(self) -> None:
+        """The task is not cancelled any more, as far as this tool is concerned."""
+        self._is_wanted = False
+        is_counted = _count_cancellations(self._task) > self._count_before
+        if is_counted and self._task is not None and hasattr(self._task, "uncancel"):
+            self._task.uncancel()
 
     def close(self) -> None:
         self._is_over = True
+        if self._is_wanted:  # the tool went on in spite of it
+            self._take_back()
+
+
+def _count_cancellations(task: asyncio.Task[Any] | None) -> int:
+    """How many of them the task has not taken back. Always 0 before Python 3.11."""
+    return 0 if task is None or not hasattr(task, "cancelling") else task.cancelling()
 
 
 def _is_in_worker(task: asyncio.Task[Any]) -> bool:

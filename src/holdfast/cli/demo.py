@@ -27,7 +27,7 @@ from holdfast.client.http_client import HttpClient
 
 _PROGRAM = Path(__file__).with_name("demo_program.py")
 _PAYMENTS = Path(__file__).with_name("demo_payments.py")
-_WAIT = 20
+_WAIT = 60
 _WARM = 2
 _WARM_SECONDS = 10.0
 _EXPLANATION = (

@@ -61,9 +61,12 @@ class _Evaluations:
     def call(self, number: Any, run: Callable[[], Any]) -> Any:
         ident = threading.get_ident()
         in_main = ident == threading.main_thread().ident
-        before = signal.signal(signal.SIGINT, _raise_interrupted) if in_main else None
-        was_blocked = in_main and _unblock_interrupts()
+        before = signal.getsignal(signal.SIGINT) if in_main else None
+        was_blocked = False
         try:
+            if in_main:
+                signal.signal(signal.SIGINT, _raise_interrupted)
+                was_blocked = _unblock_interrupts()
             try:
                 with self._lock:
                     is_given_up = self._idents.get(number) == _GIVEN_UP
@@ -74,11 +77,16 @@ class _Evaluations:
             finally:
                 self._close(number)
         finally:
-            self._remove(number)  # if the interrupt came before `_close` was prepared for it
-            if was_blocked:
-                signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-            if in_main:
-                signal.signal(signal.SIGINT, before if before is not None else signal.SIG_DFL)
+            while True:
+                try:
+                    self._remove(number)  # if the interrupt came before `_close` was prepared
+                    if was_blocked:
+                        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+                    if in_main:
+                        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+                    break
+                except Interrupted:  # by a Ctrl-C of the user
+                    continue
 
     def _close(self, number: Any) -> None:
         """Allow no more interrupts; one that comes this late must not hit the program."""

@@ -78,7 +78,7 @@ def _in_program_thread(run: Callable[[Any, str, Dict[str, Any]], Any]) -> Handle
             reply(_raiser(error))
             return
 
-        number = _announce(args)
+        number = _announce(db, args)
 
         def work() -> Any:
             return evaluation.run_interruptibly(number, lambda: run(db, thread_id, args))
@@ -88,11 +88,16 @@ def _in_program_thread(run: Callable[[Any, str, Dict[str, Any]], Any]) -> Handle
     return handler
 
 
-def _announce(args: Dict[str, Any]) -> Any:
-    """The number of an evaluation, which can be interrupted from now on."""
-    number = args.get("number", object())
+def _announce(db: Any, args: Dict[str, Any]) -> Any:
+    """What identifies an evaluation, which can be interrupted from now on."""
+    number = _identify(db, args)
     evaluation.EVALUATIONS.announce(number)
     return number
+
+
+def _identify(db: Any, args: Dict[str, Any]) -> Any:
+    """Its number and its debugger: each server that comes counts from 1."""
+    return id(db), args.get("number", object())
 
 
 def _raiser(error: Exception) -> Callable[[], Any]:
@@ -279,8 +284,12 @@ def _evaluate(db: Any, args: Dict[str, Any], reply: Reply) -> None:
     if is_held or args.get("mark") is None:
         _in_program_thread(_evaluate_in_thread)(db, args, reply)
     else:
-        number = _announce(args)
-        bounded_calls.start(lambda: reply(lambda: _evaluate_beside(db, number, args)))
+        number = _announce(db, args)
+        try:
+            bounded_calls.start(lambda: reply(lambda: _evaluate_beside(db, number, args)))
+        except bounded_calls.CallFailed as problem:  # no thread is to be had
+            failure = RequestFailed("internal", problem.error)
+            reply(lambda: evaluation.run_interruptibly(number, _raiser(failure)))
 
 
 def _evaluate_in_thread(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
@@ -331,8 +340,8 @@ def _completions(db: Any, thread_id: str, args: Dict[str, Any]) -> Any:
     return {"targets": evaluation.find_completions(db, frame, args["text"])}
 
 
-def _interrupt(_db: Any, args: Dict[str, Any]) -> Any:
-    return {"interrupted": evaluation.EVALUATIONS.interrupt(args["number"])}
+def _interrupt(db: Any, args: Dict[str, Any]) -> Any:
+    return {"interrupted": evaluation.EVALUATIONS.interrupt(_identify(db, args))}
 
 
 # -- detaching ------------------------------------------------------------------------------------

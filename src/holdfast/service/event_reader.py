@@ -53,8 +53,10 @@ class EventReader:
         if cursor is None:
             known = _select_types(stream.list_after(stream.oldest), types, stream.oldest)
             if known or not seconds:
-                events, _, _ = await self._read(known[-limit:], types)
-                return LatestEvents(events, stream.format_cursor(stream.number), False, False)
+                end = stream.number  # what comes while the events are read comes after this cursor
+                events, reached, is_cut = await self._read(known[-limit:], types)
+                end = reached if is_cut else end
+                return LatestEvents(events, stream.format_cursor(end), is_cut, False)
         place = stream.number if cursor is None else stream.parse_cursor(cursor)
         missed = place is None or place < stream.oldest
         number = stream.oldest if place is None else max(place, stream.oldest)

@@ -16,7 +16,6 @@ from collections.abc import Callable
 
 from holdfast import timings
 
-_AGAIN_SECONDS = 2  # after the second signal
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -49,7 +48,7 @@ class StopSignals:
             numbers = os.read(self.descriptor, 4096)
         for _ in filter(_SIGNALS.__contains__, numbers):
             if self._is_ending:
-                signal.alarm(_AGAIN_SECONDS)
+                signal.setitimer(signal.ITIMER_REAL, timings.TIMINGS.server_stops_at_once)
             self.limit_ending()
             stop()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -326,7 +327,8 @@ def test_an_editor_attaches_to_a_process(editor: Editor) -> None:
         with pytest.raises(Refusal, match="not launched"):
             editor.ask("restart")
         editor.disconnect()
-        assert process.poll() is None  # it runs on
+        process.terminate()
+        assert process.wait(60) == -signal.SIGTERM, "it ran on until now"
     finally:
         process.kill()
         process.wait()

@@ -7,6 +7,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from holdfast import timings
 from holdfast.model.agent_events import EventData, RecordedEvent
 from holdfast.model.session_state import State
 from holdfast.recording import liveness
@@ -19,7 +20,6 @@ from holdfast.wire import agent_lines
 MAX_FOLLOWED_BYTES = 1 << 20
 """A live session that has written no more than this is read from its beginning."""
 CRASHED = "crashed"
-_SNAPSHOT_SECONDS = 2.0
 _MAX_BYTES = 256 << 20
 _MAX_BYTES_OF_ENDED = 64 * 1024
 _KEPT_TYPES = ("paused", "resumed", "session_start")
@@ -126,7 +126,7 @@ def _read_last_events(scan: RecordingScan, handle: int, size: int) -> list[Recor
         looked_at = size - place
         if not scan.is_alive and (has_iteration or looked_at > _MAX_BYTES_OF_ENDED):
             break
-        is_settled = held is not None or moment < newest - _SNAPSHOT_SECONDS
+        is_settled = held is not None or moment < newest - timings.TIMINGS.hold_named
         is_complete = is_settled and not (held or set()) - paused
         if is_complete and (has_iteration or looked_at > MAX_FOLLOWED_BYTES):
             break

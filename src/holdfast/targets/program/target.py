@@ -562,6 +562,10 @@ class Target:
             response = await asyncio.wait_for(asyncio.shield(reply), timeout)
         except asyncio.TimeoutError:
             interrupted = await self._interrupt(reply, number)
+            if interrupted:
+                self._drain_outputs()
+                with contextlib.suppress(errors.TimedOut):
+                    return body_of(reply.result(), op)  # it has just ended by itself
             raise errors.TimedOut(
                 f"{op} did not return within {timeout:g} s"
                 + ("; it was interrupted" if interrupted else "; it is still running"),
@@ -604,6 +608,7 @@ class Target:
             return [{"timed_out": True}, *({"skipped": True} for _ in expressions[1:])]
 
     async def _interrupt(self, reply: Reply, number: int) -> bool:
+        """Whether there is a reply now: it was interrupted, or it has ended by itself."""
         try:
             await self.operate("interrupt", timings.TIMINGS.interrupt, number=number)
             await asyncio.wait_for(asyncio.shield(reply), timings.TIMINGS.interrupt)
