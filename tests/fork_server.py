@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
@@ -114,13 +115,23 @@ class ForkedProcess:
         self.pid = int(report.readline())
         self.returncode: int | None = None
 
-    def wait(self, timeout: float | None = None) -> int:
-        if self.returncode is None:
-            ready, _, _ = select.select([self._report], [], [], timeout)
+    def wait(self, timeout: float | None = None, *, reading: int | None = None) -> int:
+        """Wait for its end. What it writes to the pipe `reading` is read meanwhile, and dropped."""
+        if self.returncode is not None:
+            return self.returncode
+        deadline = None if timeout is None else time.monotonic() + timeout
+        report = self._report.fileno()
+        watched = [report] if reading is None else [report, reading]
+        while self.returncode is None:
+            left = None if deadline is None else max(0.0, deadline - time.monotonic())
+            ready, _, _ = select.select(watched, [], [], left)
             if not ready:
                 raise subprocess.TimeoutExpired("python", timeout or 0)
-            self.returncode = int(self._report.readline())
-            self._report.close()
+            if report in ready:
+                self.returncode = int(self._report.readline())
+                self._report.close()
+            elif not os.read(ready[0], 65536):
+                watched.remove(ready[0])
         return self.returncode
 
     def poll(self) -> int | None:

@@ -115,10 +115,12 @@ class Server:
 
     def stop(self) -> int:
         """As a user would: SIGTERM, and it ends by itself."""
+        log = None
         if self.is_running:
             self.process.terminate()
+            log = self._stderr.fileno()  # it does not end before somebody has read that
         try:
-            return self.process.wait(60)
+            return self.process.wait(60, reading=log)
         finally:
             self.close()
 

@@ -207,6 +207,27 @@ def test_a_hundred_threads_run_on_however_often_they_are_attached_to(
     assert program.end() == ""
 
 
+@pytest.mark.slow
+@pytest.mark.skipif(hasattr(sys, "remote_exec"), reason="this Python attaches without gdb")
+def test_a_process_that_gdb_holds_for_too_long_is_let_go(tmp_path: Path, running: Started) -> None:
+    slow = tmp_path / "bin" / "gdb"
+    slow.parent.mkdir()
+    slow.write_text(
+        f'#!/bin/sh\nexec {shutil.which("gdb")} --eval-command="shell sleep 600" "$@"\n'
+    )
+    slow.chmod(0o755)
+    path = f"{slow.parent}{os.pathsep}{os.environ['PATH']}"
+    server = Server(tmp_path / "data", env={**os.environ, "PATH": path})
+    program = running(sys.executable, ATTACH_TARGET.path).ready()
+    try:
+        with server.settings(attach_timeout=1), server.session() as session:
+            answer = session.post("/attach", {"pid": program.pid}, expect=504)
+    finally:
+        server.stop()
+    assert "did not run our code within 1 s" in answer["error"]["message"]
+    assert program.is_free()
+
+
 # Makes the debugger end only when the next one waits for that.
 LATE_END = """
 import pydevd, sys, time

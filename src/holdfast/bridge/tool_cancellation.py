@@ -57,9 +57,9 @@ class Interruptible:
         self._thread = threading.get_ident()
         self._is_over = False
         is_main = self._thread == threading.main_thread().ident
-        self._is_main = is_main and _install_handler()
+        self._is_main = is_main and (_is_listening or _install_handler())
         self._class: type[_Interrupted] | None = None
-        self.note = None if self._is_main else _LATER
+        self.note: str | None = None
         self.has_cancelled = False
         """Whether the tool ended because of it."""
 
@@ -71,12 +71,13 @@ class Interruptible:
             if self._class is not None:
                 return True  # it was cancelled already
             self._class = type("_Interrupted", (_Interrupted,), {"of": self})
-            if self._is_main and _SIGNAL is not None:
+            if self._is_main and _SIGNAL is not None and _has_our_handler(_SIGNAL):
                 _wanted.append(self)
                 threading.Thread(
                     target=self._send, args=(_SIGNAL,), name="holdfast-cancel", daemon=True
                 ).start()
             else:
+                self.note = _LATER
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(self._thread), ctypes.py_object(self._class)
                 )
@@ -84,7 +85,7 @@ class Interruptible:
 
     def _send(self, number: int) -> None:
         """The signal, until it arrives, or the program takes it for itself."""
-        while self in _wanted and signal.getsignal(number) is _interrupt:
+        while self in _wanted and _has_our_handler(number):
             signal.pthread_kill(self._thread, number)
             time.sleep(_SIGNAL_SECONDS)
 
@@ -114,8 +115,9 @@ class Interruptible:
     def _end(self) -> None:
         with self._lock:
             self._is_over = True
-        with contextlib.suppress(ValueError):  # the signal has arrived, perhaps just now
-            _wanted.remove(self)
+        if self._class is not None:
+            with contextlib.suppress(ValueError):  # the signal has arrived, perhaps just now
+                _wanted.remove(self)
 
     @property
     def is_over(self) -> bool:
@@ -123,15 +125,21 @@ class Interruptible:
 
 
 _wanted: list[Interruptible] = []
+_is_listening = False
 
 
 def _install_handler() -> bool:
-    """Whether the signal has our handler. It gets it in the main thread, if nobody else has one."""
-    if _SIGNAL is None:
-        return False
-    if signal.getsignal(_SIGNAL) is signal.SIG_DFL:
+    """Our handler is there, or nobody else's: asked in the main thread."""
+    global _is_listening
+    if not _is_listening and _SIGNAL is not None and signal.getsignal(_SIGNAL) is signal.SIG_DFL:
         signal.signal(_SIGNAL, _interrupt)
-    return signal.getsignal(_SIGNAL) is _interrupt
+        _is_listening = True
+    return _is_listening
+
+
+def _has_our_handler(number: int) -> bool:
+    """Whether the program has not put another in its place since."""
+    return signal.getsignal(number) is _interrupt
 
 
 def _interrupt(_number: int, _frame: Any) -> None:

@@ -245,8 +245,11 @@ async def connect_to_process(
             if join_listener.has_visitor:
                 await asyncio.wait([arrived], timeout=timeout)
         if not arrived.done():
+            has_run = ended.done()
+            if not has_run:
+                await helper.kill_tree()  # while gdb traces the process, nobody else could
             await asyncio.to_thread(_check_process, pid)
-            raise _build_failure(pid, join_listener.refusal, output, timeout, has_run=ended.done())
+            raise _build_failure(pid, join_listener.refusal, output, timeout, has_run=has_run)
         target = arrived.result()
     finally:
         arrived.cancel()
