@@ -30,7 +30,8 @@ _MAX_REQUEST = 1_000_000
 # second dies with the first, and the first with the server. The end leaves out only that Python
 # frees each object, which copies the memory that was shared so far.
 _SERVER = """
-import atexit, ctypes, gc, importlib, json, os, pkgutil, runpy, signal, socket, sys, threading
+import asyncio, atexit, ctypes, faulthandler, gc, importlib, json, os, pkgutil, runpy, signal
+import socket, sys, threading
 import holdfast.bridge, holdfast.cli.agents, holdfast.server.http_server, uvloop
 from holdfast import timings
 from holdfast.cli import server_access
@@ -42,6 +43,11 @@ gc.freeze()
 def end_with_parent():
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+def tell_what_it_waits_for(*_):
+    faulthandler.dump_traceback()
+    for task in asyncio.all_tasks():
+        task.print_stack()
 
 def serve(requests):
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
@@ -79,6 +85,7 @@ supervise(report)
 os.close(report)
 if command["new_session"]:
     os.setsid()
+signal.signal(signal.SIGUSR2, tell_what_it_waits_for)
 os.chdir(command["cwd"])
 os.environ.clear()
 os.environ.update(command["env"])

@@ -10,7 +10,10 @@ import contextlib
 import json
 import os
 import re
+import select
+import signal
 import socket
+import subprocess
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -121,8 +124,20 @@ class Server:
             log = self._stderr.fileno()  # it does not end before somebody has read that
         try:
             return self.process.wait(60, reading=log)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"it does not end:\n{self.tell_what_it_waits_for()}") from None
         finally:
             self.close()
+
+    def tell_what_it_waits_for(self) -> str:
+        """Its threads and tasks, if it still answers at all."""
+        self.process.send_signal(signal.SIGUSR2)
+        told = b""
+        while select.select([self._stderr], [], [], 5)[0]:
+            if not (data := os.read(self._stderr.fileno(), 65536)):
+                break
+            told += data
+        return told.decode(errors="replace")
 
     def start_again(self) -> Server:
         """Another one at the same address, with the same data. This one has ended."""
