@@ -96,7 +96,7 @@ soak: .venv/.dev
 	  tests/probe/test_frame_traces.py tests/probe/test_run_recorder.py tests/core/test_run_diff.py
 	@HOLDFAST_EVERYWHERE=1 $(BIN)/pytest -q tests/test_anywhere.py
 	@HOLDFAST_EVERY_PYTHON=1 HOLDFAST_RUNS=$(RUNS) HOLDFAST_KILLS=$(KILLS) HOLDFAST_SESSIONS=$(SESSIONS) \
-	  $(BIN)/pytest -q -s -m slow $(patsubst %,tests/server/test_%.py,bounds floods interleavings killed_server openapi)
+	  $(BIN)/pytest -q -s -m slow $(patsubst %,tests/server/test_%.py,attach bounds floods interleavings killed_server openapi)
 
 clean:
 	@rm -rf .venv web/node_modules src/holdfast/server/page/built .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis build dist

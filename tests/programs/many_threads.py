@@ -1,11 +1,11 @@
-"""A hundred threads that do the same thing for ever, and count."""
+"""Threads that do the same thing for ever, and count: as many as the environment says."""
 
 import os
 import sys
 import threading
 import time
 
-COUNT = 100
+COUNT = int(os.environ["MANY_THREADS"])
 TICKS = [0] * COUNT
 
 
