@@ -545,10 +545,10 @@ def test_a_signal_ends_a_server_that_is_stuck(
 
 @pytest.mark.slow
 def test_an_end_that_takes_too_long_is_cut_short_by_a_second_signal(
-    own: Server, line: Callable[[], PidFifo]
+    server_with: Callable[..., Server], line: Callable[[], PidFifo]
 ) -> None:
     """The store waits for its lock longer than that."""
-    fifo = line()
+    own, fifo = server_with(server_stops_at_once=0.5), line()
     launch_in_mode(create_session(own), fifo, "plain")
     with contextlib.closing(sqlite3.connect(own.data_dir / "holdfast.db")) as other:
         other.execute("BEGIN IMMEDIATE")
