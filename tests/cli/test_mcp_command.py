@@ -186,7 +186,10 @@ def test_a_call_that_waits_does_not_delay_the_end_for_long(
     server.get(f"/sessions/{running[0]}", expect=404)
 
 
-def test_a_program_that_is_just_starting_ends_with_its_agent(start: Start, server: Server) -> None:
+def test_a_program_that_is_just_starting_ends_with_its_agent(
+    start: Start, server_with: Callable[..., Server]
+) -> None:
+    server = server_with(last_answers=0.5)
     before = server.list_ids()
     agent = start(home=server.data_dir)
     agent.initialize()
